@@ -293,6 +293,7 @@ class Host:
         await (stream.close() if hasattr(stream, "close") else stream.aclose())
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("is_async", [False, True], ids=["sync", "async"])
 @pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize("fault", FAULTS)
@@ -309,6 +310,7 @@ def test_the_host_gets_what_it_would_have_had(
     assert with_us[1] != [] or place == "after the end mark"
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("is_async", [False, True], ids=["sync", "async"])
 @pytest.mark.parametrize("fault", FAULTS[1:])
 @pytest.mark.parametrize("name", APIS)
@@ -322,6 +324,7 @@ def test_text_that_was_held_comes_first(name: str, fault: str, is_async: bool) -
     assert with_us[0] == "".join(HELD)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("is_async", [False, True], ids=["sync", "async"])
 @pytest.mark.parametrize("name", APIS)
 def test_a_host_that_stops_reading(name: str, is_async: bool) -> None:

@@ -539,6 +539,7 @@ def test_a_long_event_whose_text_is_not_read_is_reported(lane: Lane) -> None:
     assert "9000000" in str(error) or "unread" in str(error)
 
 
+@pytest.mark.thorough
 def test_a_long_body_is_clean_up_to_the_bound(lane: Lane) -> None:
     raw = body_of("<think>a</think>" + IMAGE)
     response = lane.get(answers(cut(raw, 65536), JSON))
@@ -571,6 +572,7 @@ def bomb(encoding: str) -> bytes:
     return b"".join(squeezed.compress(block) for _ in range(300)) + squeezed.flush()
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("encoding", ["gzip", "deflate"])
 def test_a_bomb_is_not_unpacked(lane: Lane, encoding: str) -> None:
     """It passes as it came, with no more memory than the bound."""

@@ -45,6 +45,7 @@ def run(*command: str) -> str:
     return done.stdout
 
 
+@pytest.mark.thorough
 def test_mypy_reads_the_uses() -> None:
     pytest.importorskip("mypy", reason="no mypy (pip install --group lint)")
     said = run("mypy", "--strict", "--no-incremental", "--no-pretty")
@@ -52,6 +53,7 @@ def test_mypy_reads_the_uses() -> None:
     assert {*map(int, found)} == EXPECTED, said
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(shutil.which("node") is None, reason="no Node.js in PATH")
 def test_pyright_reads_the_uses() -> None:
     pytest.importorskip("pyright", reason="no pyright (pip install --group lint)")

@@ -123,6 +123,7 @@ NO_TEXT = {
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("form", ["normalize", "explain"])
 @pytest.mark.parametrize("words", NO_TEXT)
 def test_bytes_that_are_no_text(form: str, words: str, tmp_path: Path) -> None:

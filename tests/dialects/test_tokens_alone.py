@@ -44,6 +44,7 @@ SENTENCES = (
 )
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("sentence", SENTENCES)
 def test_it_stays(sentence: str) -> None:
     """Whether or not the family is named, and whether or not tools are declared."""

@@ -265,6 +265,7 @@ def test_shutdown_cancels_what_is_in_flight(alone):
     assert alone.wait(PROMPTLY) == 0
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("method", ["test/forever", "test/thread"])
 def test_exit_while_handlers_run(alone, method):
     begin(alone, method, 1, 2)
@@ -274,6 +275,7 @@ def test_exit_while_handlers_run(alone, method):
     assert alone.wait(PROMPTLY) == 1
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("method", ["test/forever", "test/thread"])
 def test_end_of_input_while_handlers_run(alone, method):
     begin(alone, method, 1, 2)

@@ -178,6 +178,7 @@ def runs(lane: Lane) -> list[tuple[str, str, str]]:
 # --- Whatever comes -------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 @settings(max_examples=300)
 @given(TEXT_STREAMS, SEEDS)
 def test_any_text(stream: Any, seed: int) -> None:
@@ -186,6 +187,7 @@ def test_any_text(stream: Any, seed: int) -> None:
     assert owners(check(params, at_random(text, seed))) == owners(whole)
 
 
+@pytest.mark.thorough
 @settings(max_examples=300)
 @given(DOCUMENTS)
 def test_any_documents(documents: list[Any]) -> None:
@@ -193,6 +195,7 @@ def test_any_documents(documents: list[Any]) -> None:
     check({"wire": "openai-chat"}, documents)
 
 
+@pytest.mark.thorough
 @settings(max_examples=200)
 @given(recorded())
 def test_recordings_that_were_spoiled(stream: Any) -> None:

@@ -271,6 +271,7 @@ def test_half_characters_keep_their_places() -> None:
     assert (half.start, half.end, half.new_text) == (18, 19, "\ufffd")
 
 
+@pytest.mark.thorough
 def test_time_is_linear_in_the_number_of_findings() -> None:
     """The positions of many findings in one text are counted in one pass."""
     text = "é<think>a</think>\n" * 5_000

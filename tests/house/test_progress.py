@@ -41,6 +41,7 @@ def test_it_is_said_again_and_again(capsys: pytest.CaptureFixture[str]) -> None:
     assert set(lines) == {"-- 0 min: here"}
 
 
+@pytest.mark.thorough
 def test_how_many_tests_are_done(tmp_path: Path) -> None:
     tests, progress = tmp_path / "test_two.py", tmp_path / "progress"
     assert read(progress) == "runs"

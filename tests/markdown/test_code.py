@@ -30,6 +30,7 @@ LINES = st.sampled_from(
 PARSER = MarkdownIt("commonmark", {"html": False})
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("ten", range(0, DOCUMENTS, 100))
 def test_what_a_parser_calls_code_is_code(ten: int) -> None:
     """And nothing else, but for mentions in quotes."""

@@ -545,6 +545,7 @@ def test_streams_never_expire_by_default():
     assert len(opened.list(NoParams()).streams) == 1
 
 
+@pytest.mark.thorough
 def test_memory_of_closed_streams_is_bounded(host):
     for number in range(5000):
         host.notify("stream/open", {"streamId": str(number)})

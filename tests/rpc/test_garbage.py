@@ -32,6 +32,7 @@ print(sorted(looked), len(gc.get_objects()) > 100_000)
 """
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(
     sys.version_info >= (3, 14), reason="it looks at all objects in small steps there"
 )

@@ -243,6 +243,7 @@ def test_a_person_sees_what_it_waits_for():
             process.terminate()
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("flag", ["--clientProcessId=%d", "--client-process-id %d"])
 def test_death_of_client_process_id(other, flag):
     with RpcClient(*(flag % other.pid).split()) as client:

@@ -20,6 +20,7 @@ WAYS = pytest.mark.parametrize("is_async", [False, True], ids=["sync", "async"])
 STREAMS = pytest.mark.parametrize("streams", [False, True], ids=["whole", "stream"])
 
 
+@pytest.mark.thorough
 @WAYS
 @STREAMS
 @pytest.mark.parametrize("calls", CALLS)
@@ -35,6 +36,7 @@ def test_three_turns(
     check(turns)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", SDKS)
 @pytest.mark.parametrize("options", [None, {"prepare": False}], ids=["bare", "sent"])
 def test_what_the_server_refuses(name: str, options: Options, strict: Strict) -> None:
@@ -52,6 +54,7 @@ def test_what_the_server_refuses(name: str, options: Options, strict: Strict) ->
     assert len(strict.refused) == refused + 1
 
 
+@pytest.mark.thorough
 @WAYS
 @STREAMS
 @pytest.mark.parametrize("calls", CALLS)
@@ -93,6 +96,7 @@ def test_sealed(
         check(turns)
 
 
+@pytest.mark.thorough
 @WAYS
 @pytest.mark.parametrize("calls", CALLS)
 def test_numbered_items(calls: str, is_async: bool, strict: Strict) -> None:

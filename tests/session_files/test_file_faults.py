@@ -488,6 +488,7 @@ def _interrupted(
     return Run(process.returncode, output.decode())
 
 
+@pytest.mark.thorough
 def test_ctrl_c_at_a_terminal(folder: Path) -> None:
     """The signal goes to the workers, too, and one of them may not have begun yet."""
     import fcntl
@@ -538,6 +539,7 @@ def _honour_signals() -> None:
         signal.signal(each, signal.SIG_DFL)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("sign", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_stops_before_the_next_file(
     folder: Path, sign: signal.Signals
@@ -556,6 +558,7 @@ def test_a_signal_stops_before_the_next_file(
         ) == f"{LONG}\n" * 300
 
 
+@pytest.mark.thorough
 def test_a_signal_stops_workers(folder: Path) -> None:
     count = 40
     for number in range(count):
@@ -581,6 +584,7 @@ def test_a_signal_in_a_database(folder: Path) -> None:
     assert names(folder) == ["a.db"]
 
 
+@pytest.mark.thorough
 def test_workers_end_with_who_started_them(folder: Path) -> None:
     """Their parent is killed while it waits for its reader: the error stream that all
     share ends."""

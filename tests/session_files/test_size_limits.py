@@ -152,6 +152,7 @@ def test_rows_are_read_by_their_size(
 # --- Memory ---------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(sys.platform != "linux", reason="needs a limit of memory")
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_a_file_that_does_not_fit(tmp_path: Path, jobs: int) -> None:
@@ -267,6 +268,7 @@ def test_a_query_that_is_to_end(tmp_path: Path) -> None:
         assert file.execute("SELECT message FROM message_store").fetchall() == [(LEAK,)]
 
 
+@pytest.mark.thorough
 @not_on_windows("needs signals")
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_ctrl_c_ends_a_query(tmp_path: Path, jobs: int) -> None:

@@ -162,6 +162,7 @@ def test_against_single_characters(
 # --- A map that may forget ------------------------------------------------------------
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("size", [1, 3, 40])
 @pytest.mark.parametrize("unit", ["code-point", "byte", "utf16"])
 def test_what_is_forgotten_has_no_place_and_the_rest_has_its_own(

@@ -56,6 +56,7 @@ def test_nothing_of_a_stream_waits(left: list[object]) -> None:
     assert [kind for kind in sorted(kinds) if kind.startswith(OURS)] == []
 
 
+@pytest.mark.thorough
 def test_of_policies_that_differ_few_stay(left: list[object]) -> None:
     earlier, most = EarlierStreams(), 80  # 64 are kept for whoever comes, and 8 here
     for number in range(most + 20):

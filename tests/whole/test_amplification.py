@@ -288,6 +288,7 @@ ROWS: dict[str, Row] = {
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", ROWS)
 def test_out_is_in_proportion(name: str) -> None:
     """And the row is about the event that its name says."""
@@ -325,6 +326,7 @@ STORED: dict[str, Any] = {
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", STORED)
 def test_repair_is_in_proportion(name: str) -> None:
     message = assistant(STORED[name])

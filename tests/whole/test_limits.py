@@ -267,6 +267,7 @@ def test_documents_nest_as_deep_as_they_like(framing: str) -> None:
     assert {"malformed-chunk", "unknown-chunk"} & set(diagnostics(result))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("opener", ["{", '{"a":', "[", "f(", '<tool_call>{"a":'])
 def test_text_nests_as_deep_as_it_likes(opener: str) -> None:
     """Leading objects and calls are read without recursion."""

@@ -63,6 +63,7 @@ def test_atomic_groups_mean_the_same(subtests: pytest.Subtests) -> None:
             )
 
 
+@pytest.mark.thorough
 def test_no_possessive_repeat_has_alternatives_and_captures() -> None:
     for each in made():
         for kind, at in _nodes(_tree(each.pattern)):

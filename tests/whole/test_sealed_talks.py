@@ -11,6 +11,7 @@ from __future__ import annotations
 import copy
 from typing import Any
 
+import pytest
 from attrs import evolve, frozen
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as some
@@ -161,6 +162,7 @@ OWN = [lane for lane in LANES if lane.wire == lane.source]
 EMITTED = [lane for lane in LANES if lane.wire != "bedrock-converse"]
 
 
+@pytest.mark.thorough
 @quickly
 @given(some.sampled_from(OWN), TURNS, HEADERS)
 def test_joined_in_mid_session(lane: Lane, turns: list[Turn], headers: Json) -> None:
@@ -241,6 +243,7 @@ def test_from_the_first_turn(
         assert kept[: len(whole)] == made[: len(whole)]
 
 
+@pytest.mark.thorough
 @quickly
 @given(some.sampled_from(EMITTED), TURNS, some.integers(0, 5), HEADERS)
 def test_restarted(lane: Lane, turns: list[Turn], start: int, headers: Json) -> None:
@@ -272,6 +275,7 @@ def test_repaired_in_the_store(lane: Lane, turns: list[Turn], headers: Json) -> 
     assert _refused(lane, sent, to_send) == []
 
 
+@pytest.mark.thorough
 @quickly
 @given(some.sampled_from(OWN), TURNS, HEADERS)
 def test_later_turns_change_no_turn(
@@ -292,6 +296,7 @@ def test_later_turns_change_no_turn(
 FREE = ["claude-opus-4-6", "claude-opus-5-20260901", "gpt-5", "claude-sonnet-4-5"]
 
 
+@pytest.mark.thorough
 @quickly
 @given(some.sampled_from(OWN), some.sampled_from(FREE), TURNS, HEADERS)
 def test_models_that_bind_nothing(

@@ -19,6 +19,7 @@ def test_parts(wire: str) -> None:
     assert_golden(table_of(wire), as_read(wire))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("wire", WIRES_WITH_TABLES)
 def test_never_raises(wire: str) -> None:
     for row in rows_of(wire):
