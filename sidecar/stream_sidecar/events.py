@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar, Literal, TypeAlias, get_args
 
+from stream_sidecar.parts import Refusal
 from stream_sidecar.records import PublicRecord, frozen, hot
 
 ChannelName: TypeAlias = Literal["text", "reasoning"]
@@ -261,6 +262,8 @@ class ProviderError(PublicRecord):
     milliseconds.
 
     ``partial`` is True if visible text, reasoning or calls were sent before the error.
+    ``refusal``: what the provider refuses of the conversation, if the error is about
+    it.
     """
 
     type: ClassVar[Literal["error"]] = "error"
@@ -276,6 +279,7 @@ class ProviderError(PublicRecord):
     provider_type: str | None = None
     http_status: int | None = None
     retry_after_ms: int | None = None
+    refusal: Refusal | None = None
 
 
 @hot

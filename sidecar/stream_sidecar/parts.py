@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from typing import Any, Literal, NewType, Protocol, TypeAlias
 
-from stream_sidecar.records import frozen, hot
+from stream_sidecar.records import PublicRecord, frozen, hot
 
 Json: TypeAlias = Any
 """A decoded JSON value; objects are `JsonObject`."""
@@ -224,6 +224,17 @@ class UsagePart:
 
 
 @frozen
+class Refusal(PublicRecord):
+    """What the provider refuses of the conversation: the name of the ``rule``, the JSON
+    Pointer ``path`` of the place in the request's body, and the call, as far as the
+    provider's words name them."""
+
+    rule: str
+    path: str | None = None
+    tool_call_id: str | None = None
+
+
+@frozen
 class ErrorPart:
     """A provider's error with its kind (``stream_sidecar.provider_errors``)."""
 
@@ -235,6 +246,7 @@ class ErrorPart:
     provider_type: str | None = None
     http_status: int | None = None
     retry_after_ms: int | None = None
+    refusal: Refusal | None = None
     choice: int = 0
 
 

@@ -19,7 +19,7 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
@@ -27,7 +27,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from compared import Done, changes, differences, repairs
+from compared import Done, changes, differences, refusals, repairs
+from damages import DAMAGES, LOGS, Lines
 from environment import ROOT, ensure
 from programs import PROGRAMS, environment, executable, install, node, version
 from provider import TURN, Provider, Run
@@ -54,12 +55,15 @@ class Trial:
         is_behind_gateway: bool,
         leaks: bool,
         repairs: bool = False,
+        damage: str = "",
     ) -> Done:
-        """All turns of a scenario. ``repairs``: the stored session, before the last."""
+        """All turns of a scenario. ``repairs``: the stored session, before the last;
+        ``damage``: done to it before that, a name of `DAMAGES`."""
         scenario = SCENARIOS[name]
         way = "gateway" if is_behind_gateway else "direct"
         tag = f"{agent}-{name}-{way}-{'leaks' if leaks else 'clean'}"
         tag += "-repaired" if repairs else ""
+        tag += f"-{damage.replace(' ', '-')}" if damage else ""
         run = self.provider.runs[tag] = Run(scenario, leaks, PROGRAMS[agent].has_tools)
         place = self.folder / "runs" / tag
         shutil.rmtree(place, ignore_errors=True)
@@ -81,6 +85,10 @@ class Trial:
         codes, outputs, errors = [], [], []
         for turn in range(len(scenario.turns)):
             program = PROGRAMS[agent]
+            if turn == len(scenario.turns) - 1:
+                earlier = len(run.asked)
+                if damage:
+                    self._damaged(agent, variables, DAMAGES[damage])
             if repairs and turn == len(scenario.turns) - 1:
                 outputs.append(self._repaired(agent, variables))
             words = [
@@ -107,7 +115,22 @@ class Trial:
             complaints,
             run,
             record if is_behind_gateway else None,
+            earlier,
         )
+
+    def _damaged(
+        self, agent: str, variables: dict[str, str], damage: Callable[[Lines], Lines]
+    ) -> None:
+        """Damages the logs of the agent."""
+        name = PROGRAMS[agent].stored
+        command = [self.sidecar, "repair", "--list", name, "--output-format", "json"]
+        listed = subprocess.run(
+            [*map(str, command)], env=variables, capture_output=True, check=True
+        ).stdout
+        for path in map(Path, json.loads(listed)["agents"][0]["files"]):
+            if path.suffix == ".jsonl":
+                lines = path.read_bytes().split(b"\n")
+                path.write_bytes(b"\n".join(damage(lines)))
 
     def _repaired(self, agent: str, variables: dict[str, str]) -> str:
         """What the command says. It fails where bound texts are left as they were."""
@@ -222,6 +245,23 @@ def _result(trial: Trial, names: list[str], agent: str) -> Result:
         if scenario.seals and program.binding is None:
             continue
         run = partial(trial.run, agent, name)
+        if scenario.is_damaged:
+            if program.stored not in LOGS:
+                continue
+            found[name] = [
+                f"{damage}: {refusal}"
+                for damage in DAMAGES
+                for refusal in refusals(
+                    scenario,
+                    run(
+                        is_behind_gateway=False,
+                        leaks=False,
+                        repairs=True,
+                        damage=damage,
+                    ),
+                )
+            ]
+            continue
         if scenario.is_stored:
             leaking = run(is_behind_gateway=False, leaks=True)
             repaired = run(is_behind_gateway=False, leaks=True, repairs=True)

@@ -13,10 +13,20 @@ from pathlib import Path
 from typing import Any
 
 from provider import Run
+from refusing import objections
 from scenarios import LATE, LEAKS, Scenario
 
 #: What differs from one run to the next: sessions, times, counts, places.
 _VARIES = re.compile(r"\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b|\d+|/\S+")
+
+
+_SERVERS = {
+    "Messages": ("anthropic", "anthropic"),
+    "Responses": ("openai", "openai-responses"),
+    "Chat": ("openai", "openai-chat"),
+    "Gemini": ("gemini", "gemini"),
+}
+"""A wire of `wires.py` -> the server of `refusing.py` that judges it, and its wire."""
 
 
 @dataclass(frozen=True)
@@ -30,6 +40,8 @@ class Done:
     errors: str
     run: Run
     record: Path | None
+    #: How often the model was asked before the last turn.
+    earlier: int = 0
 
     @property
     def wire(self) -> str:
@@ -107,6 +119,18 @@ def repairs(scenario: Scenario, leaking: Done, repaired: Done) -> Iterator[str]:
         yield f"files {repaired.files}"
     if "backup:" not in repaired.output:
         yield "nothing was repaired"
+
+
+def refusals(scenario: Scenario, resumed: Done) -> Iterator[str]:
+    """What the provider would refuse of the first request of the last turn."""
+    if resumed.codes != [0] * len(scenario.turns):
+        yield f"exit codes {resumed.codes}"
+    asked = resumed.run.asked[resumed.earlier :]
+    if not asked:
+        yield "nothing was asked"
+    for wire, body in asked[:1]:
+        server, name = _SERVERS[type(wire).__name__]
+        yield from objections(server, name, body)
 
 
 def changes(clean: Done) -> Iterator[str]:

@@ -91,6 +91,7 @@ PROGRAMS = {
         ),
         _KEY,
         {".codex/config.toml": 'model = "test-model"\n'},
+        stored="codex",
     ),
     "gemini": Program(
         "Gemini CLI",

@@ -41,6 +41,8 @@ class Scenario:
     seals: bool = False
     #: The answers leak into the stored session. It is repaired before the last turn.
     is_stored: bool = False
+    #: Its stored session is damaged and repaired before the last turn (`damages.py`).
+    is_damaged: bool = False
     #: The files that are there afterwards.
     files: dict[str, str] = field(default_factory=dict)
 
@@ -192,10 +194,26 @@ STORED = Scenario(
     ),
 )
 
+_LOOK = Answer(
+    (_reasoning("A file it is."), text("I will look."), _call(_FIRST)),
+    (_reasoning("A file it is."), text("I will look."), _call(_FIRST)),
+)
+
+DAMAGED = Scenario(
+    title="a damaged session, repaired",
+    needs_tools=True,
+    is_damaged=True,
+    turns=(
+        (_LOOK, _done("The file is there.", "The file is there.")),
+        (_done("That is all.", "That is all."),),
+    ),
+)
+
 SCENARIOS = {
     "tools": TOOLS,
     "sealed": SEALED,
     "stored": STORED,
+    "damaged": DAMAGED,
     "long": Scenario(
         "200 kB",
         ((_done(_LONG, f"<think>\nLong.\n</think>\n\n{_LONG}<|im_end|>", "Long."),),),

@@ -84,7 +84,7 @@ def test_files_without_a_leak_are_counted_and_have_no_row(session: Path) -> None
     said = repair(session.parent).output
     assert "clean.jsonl" not in said
     assert "\n2 files, 4 messages of a model: 1 to repair, " in said
-    assert "\nNot listed: 1 file without a leak (1 message)\n" in said
+    assert "\nNot listed: 1 file without a finding (1 message)\n" in said
 
 
 def test_each_record_is_one_line_that_ends_with_its_path(tmp_path: Path) -> None:
@@ -189,6 +189,10 @@ def test_json(session: Path) -> None:
         "bound": 0,
         "unsealed": 0,
         "repaired": 0,
+        "refused": 0,
+        "leftOut": 0,
+        "broken": 0,
+        "mended": 0,
         "removed": {"reasoning": 1, "delimiter": 1},
         "unrecognised": 1,
         "stopped": False,
@@ -232,7 +236,8 @@ def test_sarif(session: Path) -> None:
     assert place["region"] == region
     rules = {rule["id"] for rule in run["tool"]["driver"]["rules"]}
     assert {each["ruleId"] for each in run["results"]} <= rules
-    assert {*KINDS, "blocked"} == rules == {*WORDS}
+    resume_kinds = {"refused", "left-out", "broken"}
+    assert {*KINDS, "blocked", *resume_kinds} == rules == {*WORDS}
 
 
 def test_a_finding_in_a_database_and_in_a_document(tmp_path: Path) -> None:

@@ -239,6 +239,7 @@ async def test_diagnostics_are_sent_unasked(editor: LanguageClient) -> None:
         ("reasoning", 1),
         ("delimiter", 1),
         ("reasoning", 2),
+        ("broken", 3),
     ]
     units = SECOND.encode("utf-16-le")
     spans = [(each.range.start.character, each.range.end.character) for each in found]

@@ -19,7 +19,7 @@ from rpc_client import ROOT
 
 from stream_sidecar import __version__
 from stream_sidecar.editor.settings import EXCEPT, ONLY, SECTION
-from stream_sidecar.history.results import KINDS
+from stream_sidecar.history.results import CHOICES
 
 HOME = ROOT / "clients" / "vscode"
 MANIFEST: dict[str, Any] = json.loads((HOME / "package.json").read_text("utf-8"))
@@ -108,7 +108,7 @@ def test_every_setting_is_described_and_on_the_page() -> None:
 def test_kinds_of_findings_are_those_of_the_sidecar() -> None:
     settings = CONTRIBUTES["configuration"]["properties"]
     for name in (ONLY, EXCEPT):
-        assert settings[f"{SECTION}.{name}"]["items"]["enum"] == [*KINDS], name
+        assert settings[f"{SECTION}.{name}"]["items"]["enum"] == [*CHOICES], name
 
 
 def test_no_folder_chooses_what_is_run() -> None:

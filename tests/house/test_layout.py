@@ -31,7 +31,7 @@ ROOMS: dict[str, str] = {
     "records": "",
     "parts": "",
     "errors": "",
-    "events": "",
+    "events": "parts",
     "options": "",
     "values": "",
     "framing": "parts values",
@@ -61,11 +61,12 @@ ROOMS: dict[str, str] = {
         "history protocol"
     ),
     "rpc": " errors options values protocol",
-    "session_files": "options values history",
-    "editor": " errors options values history rpc session_files",
+    "resume": "parts values provider_errors wires history",
+    "session_files": "options values history resume",
+    "editor": " errors options values history resume rpc session_files",
     "cli": (
         " errors events options values framing templates dialects wires stream message "
-        "history protocol explain rpc session_files editor"
+        "history protocol explain resume rpc session_files editor"
     ),
     "worker": "rpc editor",
     "__main__": " values cli",
@@ -286,6 +287,7 @@ NAMED_ELSEWHERE = {
     "history.shapes": "an application's name for its model",
     "history.unread": "a word for the model in stored records",
     "history.reading": "the wire through which stored text is read",
+    "resume.*": "the wire that an agent speaks, and its provider",
     "provider_errors.codes": "a provider of the same name",
     "tools.runners": "on which wires an id tells who runs a call: no room above wires",
     "wires": "the table of wires",

@@ -37,6 +37,19 @@ FILES = 200
 PROGRAM = ROOT / "tests" / "support" / "faults_while_writing.py"
 LEAK = {"role": "assistant", "content": "<think>Hm.</think>Four."}
 QUESTION = {"role": "user", "content": "What is <think>?"}
+RECORDS = [
+    json.dumps(
+        {"type": kind, "sessionId": "s", "uuid": id, "parentUuid": parent, **more}
+    )
+    for id, parent, kind, more in (
+        ("a", None, "user", {"message": QUESTION}),
+        ("b", "a", "assistant", {"message": LEAK}),
+        ("c", "b", "user", {"message": {"role": "user", "content": "Go."}}),
+    )
+]
+BROKEN = "\n".join([RECORDS[0], RECORDS[1][:50] + RECORDS[1], RECORDS[2][:50], ""])
+"""A session of Claude Code with a leak, and with parts of records."""
+
 OTHERS = APPENDED.replace("<think>Later.</think>", "")
 
 
@@ -53,6 +66,8 @@ def folder(tmp_path: Path) -> Path:
             (folder / f"{name}.json").write_text(
                 json.dumps(pairs, indent=1), encoding="utf-8"
             )
+        elif number % 5 == 1:
+            (folder / f"{name}.jsonl").write_text(BROKEN, encoding="utf-8")
         else:
             lines = "".join(json.dumps(each) + "\n" for each in pairs)
             (folder / f"{name}.jsonl").write_text(lines, encoding="utf-8")

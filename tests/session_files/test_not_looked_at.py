@@ -102,7 +102,9 @@ def test_text_that_no_row_reads(tmp_path: Path, place: str, name: str) -> None:
         [{"type": "say", "say": "task", "text": LEAK}],
         {
             "role": "assistant",
-            "content": [{"type": "tool_use", "input": {"text": LEAK}}],
+            "content": [
+                {"type": "tool_use", "id": "a", "name": "f", "input": {"text": LEAK}}
+            ],
         },
         {"a": {"text": 'no delimiter, but {"success": true}'}},
     ],

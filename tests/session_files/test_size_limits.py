@@ -177,7 +177,7 @@ def test_a_file_that_does_not_fit(tmp_path: Path, jobs: int) -> None:
     assert f"{large}  " in done.output
     assert "left alone: it does not fit into the memory" in done.output
     assert "4 files, 3 messages" in done.output
-    assert "Not listed: 3 files without a leak (3 messages)" in done.output
+    assert "Not listed: 3 files without a finding (3 messages)" in done.output
 
 
 def test_memory_that_ends_beside_a_file(

@@ -637,7 +637,7 @@ def _kimi_code(folder: Path, question: str, answer: str) -> int:
             looped(type="step.begin", turnId="0"),
             looped(type="content.part", turnId="0", part=thought),
             looped(type="content.part", turnId="0", part=text(answer)),
-            looped(type="tool.call", toolCallId="c", args={"content": question}),
+            looped(type="tool.call", toolCallId="c", name="Read", args={"q": question}),
             looped(type="tool.result", toolCallId="c", result={"output": question}),
             {**shown, "type": "agent.message.appended", "kind": "event"},
         ),

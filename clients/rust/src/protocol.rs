@@ -819,6 +819,9 @@ pub struct NormalizeErrorResult {
     /// Milliseconds to wait before a retry.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retry_after_ms: Option<i64>,
+    /// What the provider refuses of the conversation, if the error is about it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub refusal: Option<Refusal>,
 }
 
 /// Params of `message/normalize`: a whole response in `body`. `streamId` is only used to make ids for calls without an id; it refers to no open stream.
@@ -1057,7 +1060,7 @@ pub struct Profile {
 
 /// The provider, or the connection to it, failed. `retryAfterMs` is in milliseconds.
 ///
-/// `partial` is true if visible text, reasoning or calls were sent before the error.
+/// `partial` is true if visible text, reasoning or calls were sent before the error. `refusal`: what the provider refuses of the conversation, if the error is about it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", tag = "type", rename = "error")]
 #[non_exhaustive]
@@ -1092,6 +1095,9 @@ pub struct ProviderError {
     /// Milliseconds to wait before a retry.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retry_after_ms: Option<i64>,
+    /// What the provider refuses of the conversation, if the error is about it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub refusal: Option<Refusal>,
 }
 
 /// Params of `stream/push`: either `chunk` or `chunks`. `pushSeq` is the number of this push in its stream, from 1.
@@ -1258,6 +1264,21 @@ pub struct Reclassify {
     pub blocks: Vec<i64>,
     /// The channel that the blocks belong to.
     pub to: Channel,
+}
+
+/// What the provider refuses of the conversation: the name of the `rule`, the JSON Pointer `path` of the place in the request's body, and the call, as far as the provider's words name them.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct Refusal {
+    /// The name of the rule, such as `call-without-result`.
+    pub rule: String,
+    /// The JSON Pointer of the place in the request's body.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub path: Option<String>,
+    /// The provider's id of the call; may repeat within a response.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tool_call_id: Option<String>,
 }
 
 /// What was removed from the string at `path`, and where it was.

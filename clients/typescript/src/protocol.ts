@@ -345,7 +345,7 @@ export interface Source {
 /**
  * The provider, or the connection to it, failed. `retryAfterMs` is in milliseconds.
  *
- * `partial` is true if visible text, reasoning or calls were sent before the error.
+ * `partial` is true if visible text, reasoning or calls were sent before the error. `refusal`: what the provider refuses of the conversation, if the error is about it.
  */
 export interface ProviderError {
   type: "error";
@@ -376,6 +376,16 @@ export interface ProviderError {
   providerType?: string;
   httpStatus?: number;
   retryAfterMs?: number;
+  refusal?: Refusal;
+}
+
+/**
+ * What the provider refuses of the conversation: the name of the `rule`, the JSON Pointer `path` of the place in the request's body, and the call, as far as the provider's words name them.
+ */
+export interface Refusal {
+  rule: string;
+  path?: string;
+  toolCallId?: string;
 }
 
 /**
@@ -796,6 +806,7 @@ export interface NormalizeErrorResult {
   providerType?: string;
   httpStatus?: number;
   retryAfterMs?: number;
+  refusal?: Refusal;
 }
 
 /**

@@ -4,7 +4,7 @@
 
 import * as vscode from "vscode";
 import { SELECTOR } from "./documents.js";
-import { nounOf } from "./kinds.js";
+import { isKind, nounOf } from "./kinds.js";
 import { kinds, setKinds, SETTINGS_OF_KINDS } from "./settings.js";
 
 const COMMAND = "streamSidecar.neverShow";
@@ -25,7 +25,7 @@ function provideCodeActions(
   { diagnostics }: vscode.CodeActionContext,
 ): vscode.CodeAction[] {
   const ours = diagnostics.filter(({ source, code }) => source === SOURCE && typeof code === "string");
-  return [...new Set(ours.map(({ code }) => String(code)))].map((kind) => {
+  return [...new Set(ours.map(({ code }) => String(code)))].filter(isKind).map((kind) => {
     const title = `Never show “${nounOf(kind)}”: ignore this kind of leak in all sessions`;
     const action = new vscode.CodeAction(title, vscode.CodeActionKind.QuickFix);
     action.command = { command: COMMAND, title, arguments: [kind] };

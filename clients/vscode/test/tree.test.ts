@@ -74,6 +74,23 @@ test("a leak that stays because it is bound says so", () => {
   expect(tooltip).toBe("Line 3: </think>\n\nIt stays: a later seal is bound to it.");
 });
 
+test("what stands in the way of a session is counted beside its leaks", () => {
+  const tree = new SessionTree();
+  const path = "/p/1.jsonl";
+  const call: Finding = { file: path, kind: "refused", text: "The call has no result.", mend: "request", line: 3 };
+  const line: Finding = { file: path, kind: "left-out", text: "Its parent is in no record.", mend: "file" };
+  const file = { ...NOTHING, path, changed: 0, refused: 1, leftOut: 1, mendable: 1 };
+  tree.begin([AGENT]);
+  tree.add(AGENT, { files: [file], findings: [call, line] }, new Map(), () => false);
+  expect(rows(tree)).toEqual(["An agent: 1 refused, 1 left out · 1 of 3 checked", "  1.jsonl: 1 refused, 1 left out"]);
+  expect(tree.leaking().map((each) => each.path)).toEqual([path]);
+  tree.add(AGENT, { files: [{ ...file, written: true }], findings: [call, line] }, new Map(), () => true);
+  expect(rows(tree)[1]).toBe("  1.jsonl: 1 refused · repaired");
+  tree.add(AGENT, { files: [{ ...file, leftOut: 0, mendable: 0 }], findings: [call] }, new Map(), () => false);
+  expect(rows(tree)[1]).toBe("  1.jsonl: 1 refused · no change of the file mends it");
+  expect(tree.leaking()).toEqual([]);
+});
+
 test("a document with changes that are not saved is shown as its editor shows it", () => {
   const tree = checked();
   tree.edit([

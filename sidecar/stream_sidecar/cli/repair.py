@@ -1,4 +1,5 @@
-"""``stream-sidecar repair PATH...``: finds and removes leaks in stored sessions.
+"""``stream-sidecar repair PATH...``: finds leaks in stored sessions, and what stands in
+their way when they are resumed, and removes and mends it.
 
 Without ``--write`` it only prints what would change. `_EPILOG` has the exit codes.
 """
@@ -24,7 +25,7 @@ from stream_sidecar.cli.repair_options import options_in, read_policy
 from stream_sidecar.cli.repair_page import end
 from stream_sidecar.cli.report_file import PathArgument, open_report
 from stream_sidecar.cli.sections import SectionedCommand
-from stream_sidecar.history.results import KINDS, chosen_kinds
+from stream_sidecar.history.results import CHOICES, chosen_kinds
 from stream_sidecar.records import define
 from stream_sidecar.session_files.agents import AGENTS, files_of, places_of
 from stream_sidecar.session_files.backups import backups_named_after
@@ -45,7 +46,8 @@ Examples:
   stream-sidecar repair ~/.my-agent/sessions     what would change
   stream-sidecar repair session.jsonl --diff     every removal in context
   stream-sidecar repair session.jsonl --write    changes it, keeps a backup
-  stream-sidecar repair claude-code --check      exit code 1: a leak was found
+  stream-sidecar repair claude-code --check      exit code 1: it finds any
+  stream-sidecar repair claude-code --only refused --diff
   stream-sidecar repair codex --ask --only reasoning
   stream-sidecar repair claude-code --write --unseal
   stream-sidecar repair codex --policy '{"toolCalls": {"mode": "off"}}'
@@ -53,18 +55,19 @@ Examples:
   stream-sidecar repair --list                   agents, and their sessions
   stream-sidecar repair --list codex --output-format json
 
-Exit codes: 0; 1 with --check if there is a leak; 2 if a file could not be read
-or written, with --write also if a leak had to stay (a hash protects it, or a seal
-is bound to it), with --check also if no message of a model was recognised in a
-file, a line could not be read, or a folder has a database, an archive or a
-compressed file that was not looked at; 141 if the reader of the output went
+Exit codes: 0; 1 with --check if anything was found: a leak, or something that is
+refused, left out or broken, also where a line is no JSON; 2 if a file could not
+be read or written, with --write also if a leak had to stay (a hash protects it, or
+a seal is bound to it), with --check also if something was not looked at: no message
+of a model was recognised in a file, a line or a cell was not read, or a folder has
+a database, an archive or a compressed file; 141 if the reader of the output went
 away; 128 plus the number of a signal that ended the command.
 """
 
 
 _SECTIONS = {
-    "See the leaks": ("check", "diff", "report", "output_format"),
-    "Remove them": ("write", "ask", "only", "except", "unseal"),
+    "See what is wrong": ("check", "diff", "report", "output_format"),
+    "Mend it": ("write", "ask", "only", "except", "unseal"),
     "Undo it": ("restore", "clean", "force"),
     "Agents": ("list", "all", "folder"),
     "Reading": ("policy", "model", "provider", "jobs"),
@@ -91,22 +94,22 @@ _SECTIONS = {
 @click.option(
     "--check",
     is_flag=True,
-    help="Exit with 1 if there is a leak, with 2 if a file is not recognised.",
+    help="Exit with 1 if anything is found, with 2 if a file is not recognised.",
 )
-@click.option("--diff", is_flag=True, help="Show every removal with its context.")
+@click.option("--diff", is_flag=True, help="Show every removal and every finding.")
 @click.option("--write", is_flag=True, help="Repair the files; keep a backup of each.")
-@click.option("--ask", is_flag=True, help="Ask about each removal; implies --write.")
+@click.option("--ask", is_flag=True, help="Ask about each change; implies --write.")
 @click.option(
     "--only",
     multiple=True,
-    type=click.Choice(KINDS),
+    type=click.Choice(CHOICES),
     metavar="KIND",
-    help=f"Only this kind (repeatable): {', '.join(KINDS)}.",
+    help=f"Only this kind (repeatable): {', '.join(CHOICES)}.",
 )
 @click.option(
     "--except",
     multiple=True,
-    type=click.Choice(KINDS),
+    type=click.Choice(CHOICES),
     metavar="KIND",
     help="Not this kind (repeatable).",
 )
@@ -123,12 +126,12 @@ _SECTIONS = {
     metavar="FORMAT",
     default="text",
     show_default=True,
-    help=f"How to print the leaks: {', '.join(FORMATS)}.",
+    help=f"How to print what was found: {', '.join(FORMATS)}.",
 )
 @click.option(
     "--report",
     type=PathArgument(dir_okay=False),
-    help="Write every removal as a line of JSON to this new file.",
+    help="Write every removal and finding as a line of JSON to this new file.",
 )
 @click.option(
     "--force",
@@ -187,10 +190,13 @@ _SECTIONS = {
     help="The column with the messages of a row.",
 )
 def command(**options: Any) -> None:
-    """Find leaks in stored sessions, and remove them.
+    """Find leaks in stored sessions, and what keeps a session from resuming.
 
     A leak is what does not belong in the text of an answer: reasoning, a delimiter, a
-    tool's call or result.
+    tool's call or result. A session is also read as the request that its agent would
+    send on resume. Refused: the provider or the agent does not take it. Left out: the
+    agent silently does not send it. Broken: a line that is no JSON. --write mends what
+    lies in the file; the last line names the command that resumes the session now.
 
     PATH is a file or a folder: JSON, JSONL, SQLite or aider's Markdown. AGENT is a name
     from --list: the command looks where that agent keeps its sessions. No file changes
@@ -219,11 +225,13 @@ def command(**options: Any) -> None:
         _refuse_nothing(targets)
     if options["ask"]:
         options["write"], options["jobs"] = True, 1
+    asking = Asking() if options["ask"] else None
     job = Job(
         options=options_in(options),
         layout=_layout(options),
         write=options["write"],
-        wants=Asking() if options["ask"] else None,
+        wants=asking,
+        wants_mend=None if asking is None else asking.mend,
         kinds=chosen_kinds(options["only"], options["except"]),
         unseal=options["unseal"],
     )
@@ -233,7 +241,10 @@ def command(**options: Any) -> None:
     if outcome.is_stopped:
         raise SystemExit(128 + signal.number)
     code = outcome.code(check=options["check"], write=job.write)
-    end(code, has_leaks=outcome.has_leaks and options["check"] and is_text)
+    if not is_text:
+        raise SystemExit(code)
+    found = outcome.found() if options["check"] else ""
+    end(code, found, page.findings.command(map(str, options["paths"])))
 
 
 _LISTS = {"text": print_agents, "json": print_agents_json}
@@ -348,6 +359,7 @@ class _Outcome:
     files: int = 0
     messages: int = 0
     has_leaks: bool = False
+    has_findings: bool = False
     has_errors: bool = False
     keeps_leaks: bool = False
     has_unread: bool = False
@@ -358,21 +370,29 @@ class _Outcome:
         self.files += 1
         self.messages += report.messages
         self.has_leaks |= bool(report.leaking)
+        self.has_findings |= bool(report.in_the_way)
         self.has_errors |= report.error is not None
         self.keeps_leaks |= bool(report.kept or report.bound)
         self.has_unread |= bool(report.unrecognised or report.left)
         self.has_bad_json |= bool(report.unreadable)
+
+    def found(self) -> str:
+        """What there is, in words; "" if there is nothing."""
+        leaks = "Leaks found" if self.has_leaks else ""
+        return "Findings" if self.has_findings else leaks
 
     def code(self, *, check: bool, write: bool) -> int:
         """The exit code. A file that was not looked at does not count as clean, and a
         leak that stays does not count as repaired."""
         if self.has_errors or (write and self.keeps_leaks):
             return 2
-        if check and (self.has_unread or not self.messages):
+        if not check:
+            return 0
+        if self.has_unread:
             return 2
-        if check and self.has_bad_json and not self.has_leaks:
-            return 2
-        return int(check and self.has_leaks)
+        if self.has_leaks or self.has_findings:
+            return 1
+        return 0 if self.messages and not self.has_bad_json else 2
 
 
 def _layout(options: dict[str, Any]) -> TableLayout | None:

@@ -1,12 +1,13 @@
-"""Which removals are made, one by one (``--ask``)."""
+"""Which removals and mends are made, one by one (``--ask``)."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from stream_sidecar.cli.interrupts import raising
+from stream_sidecar.cli.repair_findings import print_finding
 from stream_sidecar.cli.repair_page import print_removal
 from stream_sidecar.cli.terminal import Terminal
 from stream_sidecar.history.results import SURROGATE
@@ -17,12 +18,12 @@ if TYPE_CHECKING:
     from stream_sidecar.history.spans import RemovedSpan
 
 _AROUND = 60
-_KEYS = "y: remove it, n: keep it, a: remove it and all others, q: keep it and the rest"
+_KEYS = "y: yes, n: keep it, a: yes, and so for all others, q: keep it and the rest"
 _QUESTIONS = {SURROGATE: "Replace it?"}
 
 
 class Asking:
-    """Shows each removal, and asks the user about it."""
+    """Shows each removal, and asks the user about it; ``mend`` does so for a mend."""
 
     def __init__(self) -> None:
         self._terminal = Terminal()
@@ -35,7 +36,17 @@ class Asking:
         self._terminal.line((f"{path} ", "bold"), (removal.kind, "bold yellow"))
         around = text[max(start - _AROUND, 0) : start], text[end : end + _AROUND]
         print_removal(self._terminal, removal.removed, *around)
-        answer = self._ask(_QUESTIONS.get(removal.kind, "Remove it?"))
+        return self._decided(_QUESTIONS.get(removal.kind, "Remove it?"))
+
+    def mend(self, record: dict[str, Any]) -> bool:
+        """Whether the finding, which is given as in a report, is mended."""
+        if self._answer_to_all is not None:
+            return self._answer_to_all
+        print_finding(self._terminal, record)
+        return self._decided("Mend it?")
+
+    def _decided(self, question: str) -> bool:
+        answer = self._ask(question)
         if answer in ("a", "q"):
             self._answer_to_all = answer == "a"
         return answer in ("y", "a")

@@ -13,11 +13,20 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from urllib.parse import quote
 
 from stream_sidecar import __version__
+from stream_sidecar.cli.repair_findings import Findings, place_in_file
 from stream_sidecar.cli.repair_page import RepairPage, not_read, short, staying
 from stream_sidecar.cli.terminal import Terminal
 from stream_sidecar.editor.wording import WORDINGS
 from stream_sidecar.history.bound import BOUND
 from stream_sidecar.history.repair_counts import RepairCounts
+from stream_sidecar.resume.wording import (
+    ERRORS,
+    NAMES,
+    code_of,
+    is_resume_finding,
+    rule_of,
+    sentences_of,
+)
 from stream_sidecar.values.jsontext import encode, loads
 
 if TYPE_CHECKING:
@@ -27,6 +36,7 @@ if TYPE_CHECKING:
 WORDS: dict[str, str] = {
     **{kind: wording.name for kind, wording in WORDINGS.items()},
     "blocked": "The message would be left empty",
+    **NAMES,
 }
 """The title of each kind of finding."""
 
@@ -36,6 +46,8 @@ _PLACE = ("line", "column", "endLine", "endColumn")
 
 def place_of(record: dict[str, Any]) -> str:
     """The place of a finding in its file, beside its lines."""
+    if is_resume_finding(record):
+        return " ".join(place_in_file(record))
     names = (f"{name} {record[name]}" for name in ("table", "row") if name in record)
     return " ".join((*names, f"{record['message']}{record.get('path', '')}"))
 
@@ -47,11 +59,18 @@ def _region(record: dict[str, Any], *names: str) -> dict[str, int]:
 
 
 def sentence_of(record: dict[str, Any]) -> str:
-    """The finding in a sentence."""
+    """The finding in a sentence, or a few."""
+    if is_resume_finding(record):
+        place = " ".join(filter(None, (rule_of(record), place_of(record))))
+        return " ".join((*sentences_of(record), *([f"({place})"] if place else ())))
     words = WORDS.get(record["kind"], record["kind"])
     text = f": {short(record['text'])}" if record["text"] else ""
     seal = f"; bound: {BOUND}" if record.get("bound") else ""
     return f"{words}{text} ({place_of(record)}){seal}"
+
+
+def level_of(record: dict[str, Any]) -> str:
+    return "error" if record["kind"] in ERRORS else "warning"
 
 
 def reasons_of(report: FileReport) -> list[str]:
@@ -66,7 +85,7 @@ class JsonDocument:
     def __init__(self, *, write: bool) -> None:
         self._terminal = Terminal()
         self._files: list[dict[str, Any]] = []
-        self._counts = RepairCounts()
+        self._counts, self._findings = RepairCounts(), Findings()
         self._repaired = self._bound = self._unsealed = 0
         self._separator = '{"version": 1, "findings": ['
 
@@ -82,11 +101,20 @@ class JsonDocument:
             self._repaired += report.repairable
         self._bound += report.bound
         self._unsealed += report.unsealed
+        self._findings.add(report)
         counts = ("messages", "changed", "blocked", "bound", "unsealed", "unreadable")
         names = ("path", "format", *counts, "removed", "written", "backup", "error")
         values = {name: getattr(report, name) for name in names}
         recognised = {"kept": report.kept, "recognised": not report.unrecognised}
-        self._files.append({**values, "notRead": report.left, **recognised})
+        found = {
+            "refused": report.refused,
+            "leftOut": report.left_out,
+            "broken": report.broken,
+            "mendable": report.mendable,
+            "resumes": report.resumes or None,
+        }
+        file = {**values, "notRead": report.left, **recognised, **found}
+        self._files.append(file)
 
     def summary(self, files: int, skipped: SkippedFiles) -> None:
         total = self._counts.total()
@@ -98,6 +126,10 @@ class JsonDocument:
             "bound": self._bound,
             "unsealed": self._unsealed,
             "repaired": self._repaired,
+            "refused": self._findings.counts["refused"],
+            "leftOut": self._findings.counts["left_out"],
+            "broken": self._findings.counts["broken"],
+            "mended": self._findings.mended,
             "removed": total.removed,
             "unrecognised": sum(not file["recognised"] for file in self._files),
             "stopped": len(self._files) < files,
@@ -112,7 +144,8 @@ class JsonDocument:
 
 
 class GithubAnnotations:
-    """A warning for each finding, and an error for each file that was left alone."""
+    """A warning for each leak and for what is left out; an error for what is refused or
+    broken, and for each file that was left alone."""
 
     _ESCAPES: ClassVar = str.maketrans({"%": "%25", "\r": "%0D", "\n": "%0A"})
     _IN_PROPERTY: ClassVar = str.maketrans({":": "%3A", ",": "%2C"})
@@ -125,7 +158,7 @@ class GithubAnnotations:
         region = _region(record, "line", "col", "endLine", "endColumn")
         title = WORDS.get(record["kind"], record["kind"])
         properties = {"file": record["file"], **region, "title": title}
-        self._print("warning", properties, sentence_of(record))
+        self._print(level_of(record), properties, sentence_of(record))
 
     def add(self, report: FileReport) -> None:
         level = "error" if report.error else "warning"
@@ -150,22 +183,26 @@ class GithubAnnotations:
 
 
 class SarifLog:
-    """A log of one run, with the kinds of findings as its rules."""
+    """A log of one run. Its rules are the kinds of findings, and the rules of providers
+    that are broken in it."""
 
     def __init__(self, *, write: bool) -> None:
         self._terminal = Terminal()
         self._results: list[dict[str, Any]] = []
         self._notes: list[dict[str, Any]] = []
+        self._rules = dict(WORDS)
 
     def show(self, line: bytes) -> None:
         record = loads(line.decode())
         region = _region(record, "startLine", "startColumn", "endLine", "endColumn")
         location = self._location(record["file"], region)
         location["logicalLocations"] = [{"fullyQualifiedName": place_of(record)}]
+        code = code_of(record)
+        self._rules.setdefault(code, record.get("says") or record.get("message", ""))
         self._results.append(
             {
-                "ruleId": record["kind"],
-                "level": "warning",
+                "ruleId": code,
+                "level": level_of(record),
                 "message": {"text": sentence_of(record)},
                 "locations": [location],
             }
@@ -192,7 +229,7 @@ class SarifLog:
     def summary(self, files: int, skipped: SkippedFiles) -> None:
         rules = [
             {"id": kind, "shortDescription": {"text": words}}
-            for kind, words in WORDS.items()
+            for kind, words in self._rules.items()
         ]
         driver = {"name": "stream-sidecar", "version": __version__, "rules": rules}
         if words := skipped.words():

@@ -9,9 +9,11 @@ from __future__ import annotations
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from stream_sidecar.cli.repair_findings import COLUMNS, Findings, print_finding
 from stream_sidecar.cli.terminal import Terminal
 from stream_sidecar.history.bound import BOUND
 from stream_sidecar.history.repair_counts import RepairCounts
+from stream_sidecar.resume.wording import is_resume_finding
 from stream_sidecar.values.jsontext import loads
 
 if TYPE_CHECKING:
@@ -54,6 +56,7 @@ class RepairPage:
         self._terminal = Terminal()
         self._write = write
         self._counts = RepairCounts()
+        self.findings = Findings()
         self._files = 0
         self._repaired = 0
         self._kept = 0
@@ -76,8 +79,9 @@ class RepairPage:
         self._files += 1
         self._unrecognised += report.unrecognised
         facts = (report.unrecognised, report.left, report.leaking, report.error)
-        if any(facts) or report.unreadable:
+        if any(facts) or report.unreadable or report.in_the_way:
             self._rows.append(report)
+        self.findings.add(report)
         self._kept += sum(report.kept.values())
         self._bound += report.bound
         self._unsealed += report.unsealed
@@ -88,9 +92,12 @@ class RepairPage:
             self._counts.add(counters)
 
     def show(self, line: bytes) -> None:
-        """Shows one removal, given as a line of the report."""
+        """Shows one removal or finding, given as a line of the report."""
         self._has_shown = True
         record: dict[str, Any] = loads(line.decode())
+        if is_resume_finding(record):
+            print_finding(self._terminal, record)
+            return
         file, places = record["file"], [n for n in ("line", "row") if n in record]
         if self._terminal.is_screen:  # it has no room for a path on each line
             if file != self._last_file:
@@ -115,8 +122,8 @@ class RepairPage:
         if self._has_shown:
             self._terminal.line()
         self._tables(total)
-        leaking = total.changed + total.blocked
-        changed = "; nothing was changed" if leaking and not self._write else ""
+        found = total.changed + total.blocked + self.findings.to_mend
+        changed = "; nothing was changed" if found and not self._write else ""
         self._terminal.paragraph(
             f"{count(self._files, 'file')}, {count(total.messages, 'message')} of a "
             f"model: {self._result(total)}{changed}"
@@ -126,7 +133,7 @@ class RepairPage:
             listed = sum(report.messages for report in self._rows)
             messages = count(total.messages - listed, "message")
             self._terminal.paragraph(
-                f"Not listed: {count(clean, 'file')} without a leak ({messages})"
+                f"Not listed: {count(clean, 'file')} without a finding ({messages})"
             )
         if self._unrecognised:
             self._terminal.paragraph(
@@ -163,7 +170,10 @@ class RepairPage:
         heads = ["messages", "leaking", *leaks]
         if self._rows:
             reports = sorted(self._rows, key=attrgetter("path"))
-            self._table([*heads, "file"], [_file_row(each, kinds) for each in reports])
+            columns = self.findings.columns
+            rows = [_file_row(each, kinds, columns) for each in reports]
+            found = [COLUMNS[name] for name in columns]
+            self._table([*heads, *found, "file"], rows)
         if any(each.model or each.provider for each in total.by_model):
             rows = [_model_row(each, kinds) for each in total.by_model]
             self._table([*heads, "model"], rows)
@@ -178,14 +188,18 @@ class RepairPage:
             self._terminal.line(("  ".join(cells), "dim" if row is heads else ""))
 
     def _result(self, total: AllRepairCounters) -> str:
-        """What becomes of the messages with leaks, in words."""
+        """What becomes of the messages with leaks, and what else was found, in words:
+        "0 to repair" only of sessions in whose way nothing stands."""
         repaired = self._repaired if self._write else total.changed - self._kept
-        words = f"{repaired} {'repaired' if self._write else 'to repair'}"
+        findings = self.findings.words()
+        words = []
+        if repaired or not findings:
+            words.append(f"{repaired} {'repaired' if self._write else 'to repair'}")
         if number := total.changed - repaired:
-            words += f", {number} {'left as they were' if self._write else 'kept'}"
+            words.append(f"{number} {'left as they were' if self._write else 'kept'}")
         if total.blocked:
-            words += f", {total.blocked} that would be left empty"
-        return words
+            words.append(f"{total.blocked} that would be left empty")
+        return ", ".join(words + findings)
 
 
 def print_removal(terminal: Terminal, text: str, before: str, after: str) -> None:
@@ -195,11 +209,15 @@ def print_removal(terminal: Terminal, text: str, before: str, after: str) -> Non
     terminal.paragraph("  ", (before, "dim"), removed, (after, "dim"), indent=2)
 
 
-def end(code: int, *, has_leaks: bool) -> NoReturn:
-    """Ends the process with ``code``. After a check that found leaks, the last line
-    says so: the code does not mean that the command failed."""
-    if has_leaks:
-        Terminal().line(f"Leaks found: exit code {code}.")
+def end(code: int, found: str, command: str = "") -> NoReturn:
+    """Ends the process with ``code``. After a check, a line says what was ``found``,
+    if anything: the code does not mean that the command failed. The ``command`` that
+    a user needs now comes last."""
+    terminal = Terminal()
+    if found:
+        terminal.line(f"{found}: exit code {code}.")
+    if command:
+        terminal.line(command)
     raise SystemExit(code)
 
 
@@ -208,10 +226,13 @@ def count(number: int, name: str) -> str:
     return f"{number} {name}{'' if number == 1 else 's'}"
 
 
-def _file_row(report: FileReport, kinds: Sequence[str]) -> list[str]:
+def _file_row(
+    report: FileReport, kinds: Sequence[str], columns: Sequence[str]
+) -> list[str]:
     counts = (report.messages, report.leaking)
     file = "  ".join(filter(None, (report.path, _result(report))))
-    return [*_numbers(counts, report.removed, kinds), file]
+    found = (str(getattr(report, name) or _NOTHING) for name in columns)
+    return [*_numbers(counts, report.removed, kinds), *found, file]
 
 
 def _model_row(model: ModelRepairCounters, kinds: Sequence[str]) -> list[str]:
@@ -240,6 +261,9 @@ def _result(report: FileReport) -> str:
     phrases += staying(report)
     if report.blocked:
         phrases.append(f"{report.blocked} would be left empty")
+    if report.mendable:
+        verb = "mended" if report.written else "to mend"
+        phrases.append(f"{report.mendable} {verb}")
     if report.unreadable:
         phrases.append(f"{report.unreadable} not JSON")
     return "; ".join(phrases + not_read(report))

@@ -33,7 +33,7 @@ def repair_datasets(options: dict[str, Any]) -> None:
     page.summary(len(reports), SkippedFiles())
     has_leaks = options["check"] and any(report.leaking for report in reports)
     failed = any(report.error for report in reports)
-    end(2 if failed else int(has_leaks), has_leaks=has_leaks)
+    end(2 if failed else int(has_leaks), "Leaks found" if has_leaks else "")
 
 
 def _repair(

@@ -22,11 +22,13 @@ from stream_sidecar.editor.wording import (
 from stream_sidecar.history.lengths import padding
 from stream_sidecar.history.paths import at
 from stream_sidecar.history.shapes import MESSAGE
-from stream_sidecar.records import frozen
+from stream_sidecar.records import field, frozen
+from stream_sidecar.resume.wording import ERRORS, code_of, sentences_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from stream_sidecar.editor.resuming import Problem
     from stream_sidecar.editor.session import Leak, PlacedUnit, SessionMessage
     from stream_sidecar.editor.text import DocumentText, Point
     from stream_sidecar.history.cuts import Change, Cut
@@ -36,6 +38,8 @@ FIX_ALL = "source.fixAll.streamSidecar"
 FIX_MESSAGE_TITLE = "Take out all leaks of this message"
 FIX_ALL_TITLE = "Take out all leaks of this session"
 FIX_MESSAGE = "streamSidecar.fixMessage"
+MEND_TITLE = "Mend it"
+MEND_ALL_TITLE = "Mend all that keeps this session from resuming"
 
 _LONGEST = 80
 """The most characters of a text that the outline shows."""
@@ -50,6 +54,7 @@ class View:
     number: int
     text: DocumentText
     units: list[PlacedUnit]
+    problems: list[Problem] = field(factory=list)
 
     # What leaked
 
@@ -70,9 +75,14 @@ class View:
     def diagnostics(self) -> list[types.Diagnostic]:
         leaks = list(self.leaks())
         ranges = self._ranges(placed.place_of(leak) for placed, _, leak in leaks)
-        return [
+        diagnostics = [
             _diagnostic(message, leak, leak_range)
             for (_, message, leak), leak_range in zip(leaks, ranges, strict=True)
+        ]
+        ranges = self._ranges((each.start, each.end) for each in self.problems)
+        return diagnostics + [
+            _problem_diagnostic(problem, problem_range)
+            for problem, problem_range in zip(self.problems, ranges, strict=True)
         ]
 
     # Fixes
@@ -106,6 +116,29 @@ class View:
         if fixes and len(fixable) > 1:
             action = types.CodeAction(FIX_ALL_TITLE, types.CodeActionKind.QuickFix)
             fixes.append((action, self.all_changes()))
+        return fixes
+
+    def mends(
+        self, selection: types.Range
+    ) -> list[tuple[types.CodeAction, list[Change]]]:
+        """The fixes of what stands in the way of the session in the selected text, and
+        one that makes all mends of the session if there are more."""
+        start, end = self._offset(selection.start), self._offset(selection.end)
+        mendable = [problem for problem in self.problems if problem.changes]
+        here = [p for p in mendable if p.start <= end and p.end >= start]
+        ranges = self._ranges((problem.start, problem.end) for problem in here)
+        fixes: list[tuple[types.CodeAction, list[Change]]] = []
+        for problem, problem_range in zip(here, ranges, strict=True):
+            action = types.CodeAction(
+                f"{MEND_TITLE}: {noun_of(code_of(problem.record))}",
+                types.CodeActionKind.QuickFix,
+                diagnostics=[_problem_diagnostic(problem, problem_range)],
+                is_preferred=True,
+            )
+            fixes.append((action, [*problem.changes]))
+        if here and len(mendable) > 1:
+            action = types.CodeAction(MEND_ALL_TITLE, types.CodeActionKind.QuickFix)
+            fixes.append((action, _apart(mendable)))
         return fixes
 
     def all_changes(self) -> list[Change]:
@@ -231,6 +264,30 @@ def _diagnostic(
         code=leak.finding.kind,
         source=SOURCE,
     )
+
+
+def _problem_diagnostic(
+    problem: Problem, problem_range: types.Range
+) -> types.Diagnostic:
+    is_error = problem.record["kind"] in ERRORS
+    severity = types.DiagnosticSeverity
+    return types.Diagnostic(
+        range=problem_range,
+        message=" ".join(sentences_of(problem.record)),
+        severity=severity.Error if is_error else severity.Warning,
+        code=code_of(problem.record),
+        source=SOURCE,
+    )
+
+
+def _apart(problems: Iterable[Problem]) -> list[Change]:
+    """The changes of all problems. One that overlaps with an earlier one is made at the
+    next time."""
+    changes: list[Change] = []
+    for change in sorted({change for each in problems for change in each.changes}):
+        if not changes or change[0] >= changes[-1][1]:
+            changes.append(change)
+    return changes
 
 
 def _stays(message: SessionMessage) -> str:

@@ -186,7 +186,8 @@ class Editor:
                 until = loop.time() + _STEP_SECONDS
         self._views += 1
         units = document.session.units
-        view = View(document.uri, version, self._views, text, units)
+        problems = document.session.problems
+        view = View(document.uri, version, self._views, text, units, problems)
         document.view = view
         if self._pushes:
             self._publish(document.uri, version, view.diagnostics())
@@ -235,7 +236,7 @@ class Editor:
             return []
         actions: list[types.CodeAction | types.Command] = []
         if _is_wanted(params.context, types.CodeActionKind.QuickFix):
-            fixes = view.actions(params.range)
+            fixes = [*view.actions(params.range), *view.mends(params.range)]
             all_edits = view.edits([changes for _, changes in fixes])
             for (action, _), edits in zip(fixes, all_edits, strict=True):
                 action.edit = self._edit(view, edits)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from attrs import evolve
 
+from stream_sidecar.editor.resuming import DocumentPiece, ResumeReading
 from stream_sidecar.history.bound import BOUND, BoundTexts
 from stream_sidecar.history.chat_logs import answers_in, message_of
 from stream_sidecar.history.cuts import (
@@ -36,6 +37,7 @@ from stream_sidecar.values.jsontext import dumps, loads
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from stream_sidecar.editor.resuming import Problem
     from stream_sidecar.editor.text import DocumentText
     from stream_sidecar.history.cuts import Change, Cut
     from stream_sidecar.history.messages import StoredMessage
@@ -134,7 +136,8 @@ class _Memory:
 
 class SessionDocument:
     """A document that is read again after each change. After ``read``, ``units`` has
-    the result. ``inspected`` is the number of messages that the engine has inspected so
+    the result, and ``problems`` what stands in the way of the session when it is
+    resumed. ``inspected`` is the number of messages that the engine has inspected so
     far. ``surroundings``: the files around the document, if it is a file."""
 
     def __init__(
@@ -145,11 +148,13 @@ class SessionDocument:
         kinds: frozenset[str] | None = None,
     ) -> None:
         self.units: list[PlacedUnit] = []
+        self.problems: list[Problem] = []
         self.inspected = 0
         self._options = options
         self._reading = reading
         self._surroundings = surroundings
         self._kinds = kinds
+        self._resuming = ResumeReading(kinds)
         self._memory = _Memory()
 
     def read(self, text: DocumentText) -> Iterator[tuple[int, int]]:
@@ -188,7 +193,25 @@ class SessionDocument:
             units.append(PlacedUnit(start, unit, unit.is_pointed_at))
         if self._reading == LINES and self._is_pointed_into(text.text, units):
             units = [evolve(unit, keeps_length=True) for unit in units]
+        self.problems = self._problems(text, pieces, units)
         self.units, self._memory = units, memory
+
+    def _problems(
+        self,
+        text: DocumentText,
+        pieces: list[tuple[int, int, str]],
+        units: list[PlacedUnit],
+    ) -> list[Problem]:
+        if self._reading == CHAT_LOG:
+            return []
+        by_line = self._reading == LINES
+        points = text.points(start for start, _, _ in pieces)
+        placed = [
+            DocumentPiece(start, piece, number + 1 if by_line else None)
+            for (start, _, piece), (number, _) in zip(pieces, points, strict=True)
+        ]
+        is_session = any(unit.unit.messages for unit in units)
+        return self._resuming.problems(placed, is_session=is_session)
 
     def _is_pointed_into(self, text: str, units: list[PlacedUnit]) -> bool:
         """Whether something points into the document by byte offsets: the document or a

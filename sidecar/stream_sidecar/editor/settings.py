@@ -1,4 +1,4 @@
-"""Settings of the editor: the kinds of leaks to show.
+"""Settings of the editor: the kinds of findings to show.
 
 A client sends them with ``workspace/didChangeConfiguration``. Example:
 ``{"streamSidecar": {"except": ["white-space"]}}``. An unknown kind is logged and has no
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from stream_sidecar.history.results import KINDS, chosen_kinds
+from stream_sidecar.history.results import CHOICES, chosen_kinds
 from stream_sidecar.rpc.logs import log
 
 SECTION = "streamSidecar"
@@ -29,6 +29,6 @@ def _kinds(settings: dict[str, Any], name: str) -> list[str]:
     value = settings.get(name) or []
     kinds = value if isinstance(value, list) else [value]
     for kind in kinds:
-        if kind not in KINDS:
+        if kind not in CHOICES:
             log.warning("setting %s.%s: there is no kind %r", SECTION, name, kind)
-    return [kind for kind in kinds if kind in KINDS]
+    return [kind for kind in kinds if kind in CHOICES]

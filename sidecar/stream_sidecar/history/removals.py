@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from stream_sidecar.history.messages import Text
 from stream_sidecar.history.paths import part_number
 from stream_sidecar.history.reading import has_to_be_read, read_text, texts_of
-from stream_sidecar.history.results import SURROGATE
+from stream_sidecar.history.results import SURROGATE, counts
 from stream_sidecar.history.spans import (
     halves_in,
     kept_texts,
@@ -61,12 +61,19 @@ class Judge:
     bound_until: Callable[[], float] | None = None
 
     def decision(self, piece: RemovedSpan) -> Decision:
-        if self.kinds is not None and piece.kind not in self.kinds:
+        if not any(
+            counts(piece.kind, self.kinds, is_bound=bound) for bound in (False, True)
+        ):
             return Decision.NOT_CHOSEN
         # A provider cannot have sealed halves of characters, or blank text alone.
         is_sealable = piece.kind != SURROGATE and bool(piece.text.text.strip())
         number = part_number(piece.text.path)
-        if is_sealable and self.bound_until and number < self.bound_until():
+        is_bound = bool(
+            is_sealable and self.bound_until and number < self.bound_until()
+        )
+        if not counts(piece.kind, self.kinds, is_bound=is_bound):
+            return Decision.NOT_CHOSEN
+        if is_bound:
             return Decision.BOUND
         is_wanted = self.wants is None or self.wants(piece)
         return Decision.REMOVED if is_wanted else Decision.NOT_CHOSEN

@@ -32,11 +32,31 @@ KINDS: Final = (
 ``marker``: any other mark of a protocol."""
 
 
+BOUND_KIND: Final = "bound"
+"""A leak of any kind that stays, because a later seal is bound to its text."""
+
+CHOICES: Final = (*KINDS, BOUND_KIND, "refused", "left-out", "broken")
+"""What can be chosen: the kinds of leaks, and what stands in the way of a session that
+is resumed (`resume.findings`)."""
+
+
 def chosen_kinds(only: Collection[str], but: Collection[str]) -> frozenset[str] | None:
-    """The kinds in ``only`` (or all) without ``but``. None if nobody chose."""
+    """The kinds in ``only`` (or all) without ``but``. None if nobody chose. Who wants a
+    kind of leak wants those that are bound, too, unless they are in ``but``."""
     if not (only or but):
         return None
-    return frozenset(only or KINDS) - frozenset(but)
+    implied = () if frozenset(KINDS).isdisjoint(only) else (BOUND_KIND,)
+    return frozenset((*only, *implied) or CHOICES) - frozenset(but)
+
+
+def counts(kind: str, kinds: Collection[str] | None, *, is_bound: bool) -> bool:
+    """Whether a leak is of the chosen ``kinds``. Without a kind of leak among them,
+    `BOUND_KIND` means the bound ones of all kinds."""
+    if kinds is None:
+        return True
+    if not is_bound:
+        return kind in kinds
+    return BOUND_KIND in kinds and (kind in kinds or frozenset(KINDS).isdisjoint(kinds))
 
 
 @frozen

@@ -19,7 +19,7 @@ from stream_sidecar.history.results import Inspection, Repair
 from stream_sidecar.message.message import Message, Stats
 from stream_sidecar.message.turn import Turn, TurnResult
 from stream_sidecar.options import Emit, Limits, Policy, Tool
-from stream_sidecar.parts import Chunk
+from stream_sidecar.parts import Chunk, Refusal
 from stream_sidecar.protocol.reading_options import PolicyPatch, ResponseTemplate
 from stream_sidecar.records import PublicRecord, define, frozen
 from stream_sidecar.values.absent import ABSENT
@@ -317,6 +317,7 @@ class NormalizeErrorResult:
     provider_type: str | None = None
     http_status: int | None = None
     retry_after_ms: int | None = None
+    refusal: Refusal | None = None
 
 
 @frozen

@@ -12,7 +12,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from stream_sidecar import patterns
-from stream_sidecar.parts import ErrorPart
+from stream_sidecar.parts import ErrorPart, Refusal
 from stream_sidecar.provider_errors.bodies import (
     EXCEPTIONS,
     ErrorFacts,
@@ -24,6 +24,7 @@ from stream_sidecar.provider_errors.bodies import (
 )
 from stream_sidecar.provider_errors.codes import known_code
 from stream_sidecar.provider_errors.kinds import RETRYABLE, kind_of_error
+from stream_sidecar.provider_errors.refusals import refusal_in
 from stream_sidecar.provider_errors.waits import wait_of_headers, wait_of_text
 from stream_sidecar.records import evolve
 
@@ -84,6 +85,9 @@ _SENTENCES = {
 }
 """Kind -> the message for a body without one."""
 
+_OF_HISTORY = ("invalid-request", "context-length", "not-found", "server", "unknown")
+"""Kinds of errors that may be about the conversation."""
+
 _BY_DAY = patterns.compile(r"per day|daily", re.IGNORECASE)
 """A daily quota is used up until the next day, unless the provider names a wait."""
 
@@ -142,6 +146,7 @@ def normalize_error(
         provider_type=facts.type,
         http_status=status,
         retry_after_ms=wait,
+        refusal=_refusal(text) if kind in _OF_HISTORY else None,
     )
 
 
@@ -158,6 +163,14 @@ def closing_error(host: Mapping[str, Any], provider: str | None) -> ErrorPart:
         return error
     message = error.message if body else _SENTENCES["network"]
     return evolve(error, kind="network", message=message, retryable=True)
+
+
+def _refusal(text: str) -> Refusal | None:
+    """What the provider refuses of the conversation, by its words."""
+    found = refusal_in(text)
+    if found is None:
+        return None
+    return Refusal(found.rule, found.path, found.tool_call_id)
 
 
 def _is_retryable(

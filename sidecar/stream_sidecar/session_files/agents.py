@@ -118,6 +118,8 @@ _CODEX = _home(".codex", Variable("CODEX_HOME"))
 _CODEX_DATABASES = _home(
     ".codex", Variable("CODEX_SQLITE_HOME"), Variable("CODEX_HOME")
 )
+_KIMI_CODE = _home(".kimi-code", Variable("KIMI_CODE_HOME"))
+_VIBE = _home(".vibe", Variable("VIBE_HOME"))
 _CONTINUE = _home(".continue", Variable("CONTINUE_GLOBAL_DIR"))
 _COPILOT = _home(".copilot", Variable("COPILOT_HOME"))
 _CLINE = _home(".cline/data", Variable("CLINE_DATA_DIR"), Variable("CLINE_DIR", "data"))
@@ -221,6 +223,18 @@ AGENTS: dict[str, Agent] = {
         "qwen-code",
         ((_QWEN, "projects/*/chats/*.jsonl"), *_either(_QWEN, "tmp/*/chats/*")),
     ),
+    "kimi-code": Agent(
+        "Kimi Code", ((_KIMI_CODE, "sessions/*/*/agents/*/wire.jsonl"),)
+    ),
+    "mistral-vibe": Agent(
+        "mistral-vibe",
+        (
+            (_VIBE, "logs/session/session_*.json"),
+            (_VIBE, "logs/session/**/*.jsonl"),
+            (_VIBE, "logs/session/**/chunks/*.json"),
+            (_VIBE, "logs/session/**/checkpoint*.json"),
+        ),
+    ),
     "opencode": _opencode("opencode", "opencode"),
     "kilo": _opencode("Kilo", "kilo"),
     "cline": Agent(
@@ -275,7 +289,6 @@ AGENTS: dict[str, Agent] = {
 """Agents that have a place of their own. Sessions of other programs need a path."""
 
 ELSEWHERE = (
-    "Kimi Code",
     "Open WebUI",
     "LibreChat",
     "exports of ChatGPT and opencode",

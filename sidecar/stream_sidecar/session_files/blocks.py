@@ -16,18 +16,20 @@ from stream_sidecar import patterns
 from stream_sidecar.history.documents import messages_in
 from stream_sidecar.records import frozen
 from stream_sidecar.session_files.documents import NewLines
+from stream_sidecar.session_files.mends import UNMENDED, mended_lines
 from stream_sidecar.session_files.reports import FileReport, Tally, record_writer
-from stream_sidecar.session_files.size_limits import LinePart, lines_of
+from stream_sidecar.session_files.size_limits import LinePart
 from stream_sidecar.values.jsontext import decode
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
     from concurrent.futures import Future
     from pathlib import Path
 
     from stream_sidecar.history.history import History
     from stream_sidecar.session_files.documents import TextSession
     from stream_sidecar.session_files.files import Job
+    from stream_sidecar.session_files.mends import LineMend
 
 LARGE = 8_000_000
 """A file of so many bytes or more is worth further processes."""
@@ -45,12 +47,14 @@ fixed character, for speed."""
 
 @frozen
 class LineBlock:
-    """Whole lines of the file at ``path``, and the ``results`` of tools before them."""
+    """Whole lines of the file at ``path``, the ``results`` of tools before them, and
+    their ``mends``."""
 
     path: Path
     job: Job
     data: bytes
     first_line: int
+    mends: Mapping[int, LineMend]
     results: tuple[Any, ...]
     wants_records: bool
 
@@ -70,7 +74,9 @@ def read_block(block: LineBlock) -> RepairedLines:
     record = record_writer(records if block.wants_records else None)
     tally = Tally(FileReport(str(path)), record)
     history = block.job.history_of(path, block.results)
-    session = block.job.session_of(path, history, tally, output, lambda _size: None)
+    session = block.job.session_of(
+        path, history, tally, output, lambda _size: None, block.mends
+    )
     session.repair_lines(BytesIO(block.data), block.first_line)
     return RepairedLines(tally.finish(), output.data, records.getvalue())
 
@@ -88,7 +94,7 @@ class LinesOnAllCores:
 
     def __call__(self, session: TextSession, file: IO[bytes]) -> None:
         waiting: deque[tuple[bytes, Future[RepairedLines] | LinePart]] = deque()
-        for block in self._blocks(file, session.history):
+        for block in self._blocks(file, session):
             if isinstance(block, LineBlock):
                 waiting.append((block.data, self.submit(block)))
             else:
@@ -99,30 +105,33 @@ class LinesOnAllCores:
             self._finish(session, *waiting.popleft())
 
     def _blocks(
-        self, file: IO[bytes], history: History
+        self, file: IO[bytes], session: TextSession
     ) -> Iterator[LineBlock | tuple[bytes, LinePart]]:
         """The lines in blocks, and between them parts of lines that are too long."""
-        lines: list[bytes] = []
-        number, size = 1, 0
-        for data, part in lines_of(file):
+        lines: list[tuple[int, bytes, LineMend]] = []
+        size = 0
+        for number, data, part, mend in mended_lines(file, session.mends):
             if part is LinePart.LINE:
-                lines.append(data)
+                lines.append((number, data, mend))
                 size += len(data)
                 if size < _SIZE:
                     continue
             if lines:
-                yield self._block(lines, number, history)
-                number, lines, size = number + len(lines), [], 0
+                yield self._block(lines, session.history)
+                lines, size = [], 0
             if part is not LinePart.LINE:
                 yield data, part
-                number += part is LinePart.TOO_LONG
         if lines:
-            yield self._block(lines, number, history)
+            yield self._block(lines, session.history)
 
-    def _block(self, lines: list[bytes], number: int, history: History) -> LineBlock:
+    def _block(
+        self, lines: list[tuple[int, bytes, LineMend]], history: History
+    ) -> LineBlock:
         """A block and the results before it. ``history`` learns those in the block."""
-        results, data = history.known, b"".join(lines)
-        for line in filter(MAY_HOLD_RESULTS.search, lines):
+        results, data = history.known, b"".join(data for _, data, _ in lines)
+        mends = {number: mend for number, _, mend in lines if mend is not UNMENDED}
+        read = (line for _, data, mend in lines for line in mend.lines(data))
+        for line in filter(MAY_HOLD_RESULTS.search, read):
             try:
                 document = decode(line)
             except (ValueError, RecursionError):
@@ -130,7 +139,10 @@ class LinesOnAllCores:
             for message in messages_in(document):
                 history.learn(message.results)
         wants_records = self.records is not None
-        return LineBlock(self.path, self.job, data, number, results, wants_records)
+        first = lines[0][0]
+        return LineBlock(
+            self.path, self.job, data, first, mends, results, wants_records
+        )
 
     def _finish(
         self, session: TextSession, data: bytes, block: Future[RepairedLines] | LinePart

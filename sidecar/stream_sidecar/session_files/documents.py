@@ -11,7 +11,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from functools import cache, partial
 from io import BytesIO
-from itertools import repeat
+from itertools import chain, repeat
 from typing import IO, TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from stream_sidecar import patterns
@@ -25,20 +25,23 @@ from stream_sidecar.history.shapes import is_based_elsewhere, is_piece
 from stream_sidecar.history.signed_blocks import may_have_seal, seals_of
 from stream_sidecar.history.unread import may_be_said
 from stream_sidecar.history.unsealing import first_edit, is_emptied, unsealed
-from stream_sidecar.records import evolve, frozen
+from stream_sidecar.records import evolve, field, frozen
 from stream_sidecar.session_files import size_limits
+from stream_sidecar.session_files.mends import UNMENDED, mended_lines
 from stream_sidecar.session_files.packing import pack_zstd, unpack_zstd
 from stream_sidecar.values.jsontext import decode_utf8, loads
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
+    from stream_sidecar.history.cuts import Change
     from stream_sidecar.history.history import History
     from stream_sidecar.history.lineage import RecordsAfterEdits
     from stream_sidecar.history.messages import StoredMessage
     from stream_sidecar.history.unread import UnreadText
     from stream_sidecar.history.unsealing import RepairedMessage
+    from stream_sidecar.session_files.mends import LineMend
     from stream_sidecar.session_files.reports import FileReport, Tally
     from stream_sidecar.session_files.surrounding_files import SurroundingFiles
     from stream_sidecar.values.json_places import Path as JsonPath
@@ -92,7 +95,8 @@ _BREAK = patterns.compile("\n")
 class TextSession:
     """What is needed to repair a session of text. ``before_seals``: the lines that come
     before a bound seal. ``after_edits``: the lines that come after an edit, if the
-    seals in them are taken out; None if bound text stays."""
+    seals in them are taken out; None if bound text stays. ``mends``: number of a line
+    -> what else changes in it."""
 
     history: History
     tally: Tally
@@ -101,17 +105,26 @@ class TextSession:
     surroundings: SurroundingFiles
     before_seals: Callable[[], RecordsBeforeSeals]
     after_edits: RecordsAfterEdits | None = None
+    mends: Mapping[int, LineMend] = field(factory=dict)
 
     def repair_lines(self, file: IO[bytes], first_line: int = 1) -> None:
         """Repairs a JSONL file, or the lines of one from ``first_line`` on."""
-        number = first_line - 1
-        for data, part in size_limits.lines_of(file):
-            number += part is not size_limits.LinePart.REST
-            if part is size_limits.LinePart.LINE:
-                self._repair(data, number, by_line=True)
-            else:
+        for number, data, part, mend in mended_lines(file, self.mends, first_line):
+            if part is not size_limits.LinePart.LINE:
                 self.keep_part(data, part)
+            elif mend.new is not None:
+                self._repair_new(mend.lines(data), number, by_line=True)
+            else:
+                self._repair(data, number, by_line=True, mend=mend)
             self.advance(len(data))
+
+    def _repair_new(self, new: list[bytes], number: int, *, by_line: bool) -> None:
+        """Repairs the lines that take the place of damaged ones, or a document."""
+        output = NewLines()
+        inner = evolve(self, output=output)
+        for line in new:
+            inner._repair(line, number, by_line=by_line)
+        self.output.change(b"".join(new) if output.data is None else output.data)
 
     def keep_part(self, data: bytes, part: size_limits.LinePart) -> None:
         """Keeps a part of a line that is too long, and counts the line."""
@@ -134,7 +147,9 @@ class TextSession:
                 self,
                 output=output,
                 advance=lambda _size: self.advance(0),
-                before_seals=cache(partial(lines_before_seals, lines, model)),
+                before_seals=cache(
+                    partial(lines_before_seals, lines, model, self.mends)
+                ),
             )
             inner.repair_lines(BytesIO(lines))
         if output.data is None:
@@ -146,15 +161,21 @@ class TextSession:
     def repair_whole(self, file: IO[bytes]) -> None:
         """Repairs a JSON file; CannotEditError if it is too large."""
         data = size_limits.read_whole(file)
-        self._repair(data, 1, by_line=False)
+        mend = self.mends.get(1, UNMENDED)
+        if mend.new is not None:
+            self._repair_new([mend.new], 1, by_line=False)
+        else:
+            self._repair(data, 1, by_line=False, mend=mend)
         self.advance(len(data))
 
-    def _repair(self, data: bytes, line: int, *, by_line: bool) -> None:
+    def _repair(
+        self, data: bytes, line: int, *, by_line: bool, mend: LineMend = UNMENDED
+    ) -> None:
         if data.isspace() or not data:
             self.output.keep(data)
             return
         try:
-            document = _decoded(data)
+            document = decoded(data)
         except (ValueError, RecursionError):
             self.tally.report.unreadable += 1
             self.output.keep(data)
@@ -170,11 +191,10 @@ class TextSession:
             self.tally.report.piece = True
         elif unread:
             name_unread(document, unread, self.history, self.tally.report)
-        has_leaks = any(repair.leaks for _, repair in repairs)
-        text = data.decode("utf-8", _HALVES) if has_leaks or self.after_edits else ""
         spans: Iterable[list[dict[str, int]]] = repeat([])
+        has_leaks = any(repair.leaks for _, repair in repairs)
         if has_leaks and self.tally.wants_records:
-            spans = _spans(text, line, repairs)
+            spans = _spans(data.decode("utf-8", _HALVES), line, repairs)
         place = {"line": line} if by_line else {}
         for (message, repair), message_spans in zip(repairs, spans, strict=False):
             self.tally.add(place, message, repair, message_spans)
@@ -183,20 +203,41 @@ class TextSession:
         edits = editable(document, changed, self.tally.report, seal) if changed else []
         if self.after_edits is not None:
             edits = self._unsealed(document, messages, edits, line)
-        if not edits:
+        if edits or mend.changes:
+            self.output.change(
+                self._edited(data, document, messages, edits, mend, by_line=by_line)
+            )
+        else:
             self.output.keep(data)
-            return
+
+    def _edited(
+        self,
+        data: bytes,
+        document: Any,
+        messages: list[StoredMessage],
+        edits: list[RepairedMessage],
+        mend: LineMend,
+        *,
+        by_line: bool,
+    ) -> bytes:
+        """A line or a document with the ``edits`` of its messages and its ``mend``;
+        empty if the line goes."""
+        text = data.decode("utf-8", _HALVES)
         keeps_length = by_line and self.surroundings.keeps_length(document)
+        if mend.changes[:1] == ((0, len(text), ""),):
+            ending = data[len(data.rstrip(b"\r\n")) :]
+            blanks = b" " * (len(data) - len(ending))
+            return blanks + ending if keeps_length else b""
         may_go = by_line and not (keeps_length or names_parent(data))
         if (
             may_go
+            and edits
             and len(messages) == 1
             and is_emptied(messages[0], edits[0][1].dropped)
         ):
-            self.output.change(b"")
-            return
-        new_text = repaired(text, edits, keeps_length=keeps_length)
-        self.output.change(new_text.encode("utf-8", _HALVES))
+            return b""
+        new_text = repaired(text, edits, mend.changes, keeps_length=keeps_length)
+        return new_text.encode("utf-8", _HALVES)
 
     def _repairs(
         self, document: Any, messages: list[StoredMessage], line: int, *, by_line: bool
@@ -293,35 +334,46 @@ def repairs_of(
     return repairs
 
 
-def lines_before_seals(log: bytes | Path, model: str | None) -> RecordsBeforeSeals:
-    """The lines of a log, or of the log in a file, that come before a bound seal. Most
-    logs have none, so only lines that may have one are decoded at first."""
+def lines_before_seals(
+    log: bytes | Path, model: str | None, mends: Mapping[int, LineMend]
+) -> RecordsBeforeSeals:
+    """The lines of a log, or of the log in a file, that come before a bound seal, after
+    the mends of damaged lines. Most logs have none, so only lines that may have one are
+    decoded at first."""
     records = RecordsBeforeSeals()
     with BytesIO(log) if isinstance(log, bytes) else log.open("rb") as file:
-        if not any(_is_sealed(data, model) for data, _ in size_limits.lines_of(file)):
+        if not any(
+            _is_sealed(mend.lines(data), model)
+            for _, data, _, mend in mended_lines(file, mends)
+        ):
             return records
         file.seek(0)
-        for data, part in size_limits.lines_of(file):
+        for _, data, part, mend in mended_lines(file, mends):
             if part is not size_limits.LinePart.REST:
-                is_read = part is size_limits.LinePart.LINE and names_parent(data)
-                record = _record(data) if is_read else None
-                records.add(record, is_sealed=_is_sealed(data, model))
+                lines = mend.lines(data)
+                is_read = part is size_limits.LinePart.LINE and bool(lines)
+                is_link = is_read and names_parent(lines[-1])
+                record = _record(lines[-1]) if is_link else None
+                records.add(record, is_sealed=_is_sealed(lines, model))
+                for _ in range(mend.count - 1):
+                    records.add(None, is_sealed=False)
     return records
 
 
-def _is_sealed(line: bytes, model: str | None) -> bool:
-    messages = messages_in(_record(line)) if may_have_seal(line) else ()
+def _is_sealed(lines: list[bytes], model: str | None) -> bool:
+    records = map(_record, filter(may_have_seal, lines))
+    messages = chain.from_iterable(map(messages_in, records))
     return any(seals_of(message, model) for message in messages)
 
 
 def _record(line: bytes) -> Any:
     try:
-        return _decoded(line)
+        return decoded(line)
     except (ValueError, RecursionError):
         return None
 
 
-def _decoded(data: bytes) -> Any:
+def decoded(data: bytes) -> Any:
     """The value of JSON in UTF-8, which may have halves of characters."""
     try:
         return decode_utf8(data)
@@ -355,12 +407,23 @@ def editable(
 
 
 def repaired(
-    text: str, repairs: list[RepairedMessage], *, keeps_length: bool = False
+    text: str,
+    repairs: list[RepairedMessage],
+    mends: Sequence[Change] = (),
+    *,
+    keeps_length: bool = False,
 ) -> str:
-    """``text`` with the repairs of its messages. Nothing else changes; with
-    ``keeps_length``, blanks before the last bracket make up for the cuts."""
-    bom = _BOM if text.startswith(_BOM) else ""
-    body = text.removeprefix(_BOM)
-    cuts = changes_of(body, [pair for pair in repairs if pair[1].changed])
-    end, blanks = padding(body, cuts) if keeps_length else (len(body), "")
-    return "".join((bom, spliced(body[:end], cuts), blanks, body[end:]))
+    """``text`` with the repairs of its messages, and with other changes, ``mends``,
+    which count before the repairs. Nothing else changes; with ``keeps_length``, blanks
+    before the last bracket make up for the cuts."""
+    bom = len(_BOM) if text.startswith(_BOM) else 0
+    cuts = changes_of(text[bom:], [pair for pair in repairs if pair[1].changed])
+    moved = ((start + bom, end + bom, new) for start, end, new in cuts)
+    apart = (cut for cut in moved if not any(_overlap(cut, mend) for mend in mends))
+    changes = sorted([*mends, *apart])
+    end, blanks = padding(text, changes) if keeps_length else (len(text), "")
+    return "".join((spliced(text[:end], changes), blanks, text[end:]))
+
+
+def _overlap(one: Change, other: Change) -> bool:
+    return one[0] < other[1] and other[0] < one[1]

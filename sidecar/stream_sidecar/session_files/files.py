@@ -36,18 +36,21 @@ from stream_sidecar.session_files.manifest import noted_in
 from stream_sidecar.session_files.new_file import CannotReplaceError
 from stream_sidecar.session_files.replacing import FileChangedError, Replacement
 from stream_sidecar.session_files.reports import FileReport, Tally
+from stream_sidecar.session_files.resumption import Resumption
 from stream_sidecar.session_files.size_limits import CannotEditError
+from stream_sidecar.session_files.stored_sessions import SessionJudge
 from stream_sidecar.session_files.surrounding_files import SurroundingFiles
 from stream_sidecar.values.jsontext import loads
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from stream_sidecar.history.lineage import RecordsBeforeSeals
     from stream_sidecar.history.removals import Wants
     from stream_sidecar.history.spans import RemovedSpan
     from stream_sidecar.session_files.documents import Advance, Output
     from stream_sidecar.session_files.layouts import TableLayout
+    from stream_sidecar.session_files.mends import LineMend
 
 _LOGS = ("md",)
 _PACKED = ("zst",)
@@ -70,12 +73,14 @@ class Job:
     """What to do with every file. ``layout`` of None: all presets that fit. ``kinds``:
     the kinds of findings that count, None for all. ``wants`` decides for every removal
     in a file whether it is made. ``unseal``: text that a seal is bound to is edited,
-    and the seals that this breaks are taken out."""
+    and the seals that this breaks are taken out. ``wants_mend`` decides for every
+    finding that an edit of the file mends, given as in a report, whether it is made."""
 
     options: StreamOptions = field(factory=StreamOptions)
     layout: TableLayout | None = None
     write: bool = False
     wants: Callable[[Path, RemovedSpan], bool] | None = None
+    wants_mend: Callable[[dict[str, Any]], bool] | None = None
     kinds: frozenset[str] | None = None
     unseal: bool = False
 
@@ -91,16 +96,21 @@ class Job:
         tally: Tally,
         output: Output,
         advance: Advance,
+        mends: Mapping[int, LineMend],
     ) -> TextSession:
-        """What repairs the session of text at ``path``."""
+        """What repairs the session of text at ``path``, and makes its ``mends``."""
+        damaged = frozenset(pair for pair in mends.items() if pair[1].new is not None)
         return TextSession(
             history=history,
             tally=tally,
             output=output,
             advance=advance,
             surroundings=SurroundingFiles(path),
-            before_seals=partial(_lines_before_seals, path, self.options.model),
+            before_seals=partial(
+                _lines_before_seals, path, self.options.model, damaged
+            ),
             after_edits=RecordsAfterEdits() if self.unseal else None,
+            mends=mends,
         )
 
     def wants_in(self, path: Path) -> Wants | None:
@@ -113,9 +123,11 @@ class Job:
 
 
 @lru_cache(maxsize=2)
-def _lines_before_seals(path: Path, model: str | None) -> RecordsBeforeSeals:
+def _lines_before_seals(
+    path: Path, model: str | None, mends: frozenset[tuple[int, LineMend]]
+) -> RecordsBeforeSeals:
     """`lines_before_seals`, read once for all blocks of a file."""
-    return lines_before_seals(path, model)
+    return lines_before_seals(path, model, dict(mends))
 
 
 def forget() -> None:
@@ -205,7 +217,15 @@ def _repair_text(
     history = job.history_of(path)
 
     def repair(file: IO[bytes], output: Output) -> None:
-        session = job.session_of(path, history, tally, output, advance)
+        resumption = Resumption(
+            tally,
+            SurroundingFiles(path),
+            partial(advance, 0),
+            job.kinds,
+            job.wants_mend,
+        )
+        mends = resumption.mends_of(file, tally.report.format)
+        session = job.session_of(path, history, tally, output, advance, mends)
         _REPAIRS.get(tally.report.format, repair_lines)(session, file)
 
     if not job.write:
@@ -230,17 +250,22 @@ def _repair_database(path: Path, job: Job, tally: Tally, advance: Advance) -> No
         names = ", ".join(sorted(missing))
         raise sqlite3.Error(f"the table {job.layout.table} has no column {names}")
     answers = Answers(job.wants_in(path))
+    mends = None if job.wants_mend is None else Answers(job.wants_mend)
     repair = partial(
         tables.repair_tables,
         path,
         layouts,
         partial(History, job.options, answers, kinds=job.kinds),
+        judge=SessionJudge(job.kinds, mends),
         unseal=job.unseal,
     )
     repair(tally, advance, write=False)
-    if job.write and tally.finish().repairable:
+    report = tally.finish()
+    is_mended = report.mendable and (mends is None or mends.has_agreed)
+    if job.write and (report.repairable or is_mended):
         backup = copied(path, lambda new: tables.copy_database(path, new.name, advance))
-        answers.repeat()
+        for each in filter(None, (answers, mends)):
+            each.repeat()
         try:
             silent = Tally(FileReport(str(path)), None)
             is_written = repair(silent, lambda _size: advance(0), write=True)
@@ -260,15 +285,20 @@ class Answers:
     """Asks ``wants`` about each removal. After ``repeat``, gives the same answers again
     in the same order, for the same removals."""
 
-    def __init__(self, wants: Wants | None) -> None:
+    def __init__(self, wants: Callable[[Any], bool] | None) -> None:
         self._wants = wants
         self._answers: deque[bool] = deque()
         self._repeats = False
 
+    @property
+    def has_agreed(self) -> bool:
+        """Whether a removal was accepted."""
+        return any(self._answers)
+
     def repeat(self) -> None:
         self._repeats = True
 
-    def __call__(self, removal: RemovedSpan) -> bool:
+    def __call__(self, removal: Any) -> bool:
         if self._wants is None:
             return True
         if self._repeats:  # without an answer: the cells have changed meanwhile

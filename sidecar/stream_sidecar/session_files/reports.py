@@ -18,10 +18,14 @@ if TYPE_CHECKING:
     from stream_sidecar.history.messages import StoredMessage
     from stream_sidecar.history.repair_counts import ModelRepairCounters
     from stream_sidecar.history.results import Repair
+    from stream_sidecar.resume.findings import Remedy, ResumeKind
 
 _REASONS = 16
 _OTHERS = "other reasons"
 """So many reasons are counted apart; the names in them come from files."""
+
+_FINDINGS = ("refused", "left_out", "broken", "mendable", "in_flight")
+"""The counters of what stands in the way of a session."""
 
 _CONTEXT = 60
 """Code points around a removal that are reported with it."""
@@ -37,8 +41,11 @@ class FileReport:
     ``unreadable`` counts lines and cells that are not JSON, ``left``, by reason, what
     was not read. ``kept`` counts, by reason, those of the ``changed`` messages that
     stay, ``bound`` the messages with a text to which a seal is bound, ``unsealed`` the
-    seals that were taken out. ``piece``: the file belongs to a store of many files and
-    may have no text of a model.
+    seals that were taken out. ``refused``, ``left_out`` and ``broken`` count the
+    findings of these kinds, ``mendable`` those of them that an edit of the file mends,
+    ``in_flight`` those that a request mends. ``resumes``: the command of the agent that
+    resumes the session, "" if unknown. ``piece``: the file belongs to a store of many
+    files and may have no text of a model.
     """
 
     path: str
@@ -48,6 +55,12 @@ class FileReport:
     blocked: int = 0
     bound: int = 0
     unsealed: int = 0
+    refused: int = 0
+    left_out: int = 0
+    broken: int = 0
+    mendable: int = 0
+    in_flight: int = 0
+    resumes: str = ""
     unreadable: int = 0
     left: Counter[str] = field(factory=Counter)
     kept: Counter[str] = field(factory=Counter)
@@ -71,9 +84,14 @@ class FileReport:
         return self.changed - sum(self.kept.values())
 
     @property
+    def in_the_way(self) -> int:
+        """Findings that stand in the way of the session when it is resumed."""
+        return self.refused + self.left_out + self.broken
+
+    @property
     def unrecognised(self) -> bool:
         """Whether no message of a model was found where there should be one."""
-        silent = self.error is None and not self.stopped
+        silent = self.error is None and not (self.stopped or self.in_the_way)
         return silent and not (self.messages or self.piece or self.left)
 
     def leave(self, reason: str) -> None:
@@ -85,6 +103,13 @@ class FileReport:
     def keep(self, reason: str) -> None:
         """Counts a message that stays."""
         self.kept[reason] += 1
+
+    def find(self, kind: ResumeKind, mend: Remedy) -> None:
+        """Counts a finding that stands in the way of the session."""
+        name = kind.replace("-", "_")
+        setattr(self, name, getattr(self, name) + 1)
+        self.mendable += mend == "file"
+        self.in_flight += mend == "request"
 
 
 def record_writer(records: IO[bytes] | None) -> Callable[[dict[str, Any]], None] | None:
@@ -140,6 +165,22 @@ class Tally:
                 location = {"file": self.report.path, **place, **(span or {})}
                 self._record({**location, **record})
 
+    def find(
+        self,
+        finding: dict[str, Any],
+        wants: Callable[[dict[str, Any]], bool] | None = None,
+    ) -> bool:
+        """Counts what stands in the way of the session: an object as in a report, but
+        for its file. Whether an edit of the file mends it, if there is one and it is
+        wanted."""
+        record = {"file": self.report.path, **finding}
+        if self._record is not None:
+            self._record(record)
+        is_mended = record["mend"] == "file" and (wants is None or wants(record))
+        is_kept = record["mend"] == "file" and not is_mended
+        self.report.find(record["kind"], "none" if is_kept else record["mend"])
+        return is_mended
+
     def include(self, part: FileReport) -> None:
         """Adds the numbers of a part of the file that was read elsewhere."""
         for counters in part.models:
@@ -149,6 +190,10 @@ class Tally:
         self.report.kept.update(part.kept)
         self.report.bound += part.bound
         self.report.unsealed += part.unsealed
+        for name in _FINDINGS:
+            total = getattr(self.report, name) + getattr(part, name)
+            setattr(self.report, name, total)
+        self.report.resumes = self.report.resumes or part.resumes
         self.report.piece = self.report.piece or part.piece
 
     def finish(self) -> FileReport:

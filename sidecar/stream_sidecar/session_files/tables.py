@@ -60,6 +60,7 @@ if TYPE_CHECKING:
     from stream_sidecar.session_files.documents import Advance, Seal
     from stream_sidecar.session_files.layouts import RoleOf, TableLayout
     from stream_sidecar.session_files.reports import Tally
+    from stream_sidecar.session_files.stored_sessions import SessionJudge
 
 _ROWS = 500
 _BYTES = 1 << 24
@@ -104,11 +105,12 @@ def repair_tables(
     advance: Advance,
     *,
     write: bool,
+    judge: SessionJudge | None = None,
     unseal: bool = False,
 ) -> bool:
     """Repairs the tables of a database, each session with a ``new_history``; True if
-    cells were written. ``unseal``: bound text is edited, and the seals that this breaks
-    are taken out.
+    cells were written. ``judge`` says what stands in the way of the sessions, and mends
+    it. ``unseal``: bound text is edited, and the seals that this breaks are taken out.
 
     FileChangedError if a cell is no longer what was read, sqlite3.Error for what SQLite
     cannot do; in both cases nothing was written.
@@ -136,6 +138,8 @@ def repair_tables(
                 if write and new_text is not None:
                     _replace(database, layout, row, new_text)
                     is_written = True
+        if judge is not None:
+            is_written |= judge.judge(database, layouts, tally, write=write)
     return is_written
 
 

@@ -171,6 +171,7 @@ class Choices:
             provider_type=part.provider_type,
             http_status=part.http_status,
             retry_after_ms=part.retry_after_ms,
+            refusal=part.refusal,
         )
 
     def diagnostic(self, part: DiagnosticPart) -> None:

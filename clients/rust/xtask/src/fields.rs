@@ -55,6 +55,18 @@ const SPECIAL: &[(&str, &str, &str)] = &[
     ("Finding", "kind", "The kind of finding."),
     ("Finish", "raw", "The provider's own value."),
     ("Finish", "reason", "Why the model stopped."),
+    (
+        "NormalizeErrorResult",
+        "refusal",
+        "What the provider refuses of the conversation, if the error is about it.",
+    ),
+    (
+        "ProviderError",
+        "refusal",
+        "What the provider refuses of the conversation, if the error is about it.",
+    ),
+    ("Refusal", "path", "The JSON Pointer of the place in the request's body."),
+    ("Refusal", "rule", "The name of the rule, such as `call-without-result`."),
     ("HistoryParams", "messages", "The messages as they are stored, in any format."),
     ("Message", "blocks", "Text, reasoning, calls and results, in order."),
     (

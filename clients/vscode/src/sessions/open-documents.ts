@@ -3,6 +3,7 @@
 
 import * as vscode from "vscode";
 import { isServed, SELECTOR } from "../documents.js";
+import { isInTheWay, isKind } from "../kinds.js";
 import { BOUND, columnAt, type Finding } from "./report.js";
 
 export interface OpenDocument {
@@ -39,12 +40,17 @@ function isSession(document: vscode.TextDocument): boolean {
   return document.uri.scheme === "file" && vscode.languages.match(SELECTOR, document) > 0 && isServed(document);
 }
 
+/** The kind of a diagnostic: its code, or that of the findings whose code is the rule that they break. */
+function kindOf(code: vscode.Diagnostic["code"]): string {
+  return isKind(String(code)) ? String(code) : "refused";
+}
+
 function findingsIn(document: vscode.TextDocument): readonly Finding[] {
   const ours = vscode.languages.getDiagnostics(document.uri).filter(({ source }) => source === SOURCE);
   return ours.map(({ range, code, message }) => ({
     file: document.uri.fsPath,
-    kind: String(code),
-    text: document.getText(range),
+    kind: kindOf(code),
+    text: isInTheWay(kindOf(code)) ? message : document.getText(range),
     ...(message.includes(BOUND) ? { bound: true } : {}),
     line: range.start.line + 1,
     column: columnAt(document.lineAt(range.start.line).text, range.start.character),

@@ -1,6 +1,7 @@
 // The JSON report of `stream-sidecar repair`, which "For programs" in
 // sidecar/stream_sidecar/session_files/README.md describes, and words for people about it.
 
+import { isInTheWay, nounOf } from "../kinds.js";
 import { type Ending, RunError } from "../run.js";
 
 /** An agent whose sessions are known, and its files on this machine. */
@@ -10,11 +11,17 @@ export interface Agent {
   readonly files: readonly string[];
 }
 
-/** A leak: something that does not belong in an answer. Leaks in a database have no line. */
+/**
+ * A leak, which is something that does not belong in an answer, or what stands in the way of the
+ * session when it is resumed. Findings in a database have no line.
+ */
 export interface Finding {
   readonly file: string;
   readonly kind: string;
+  /** The leaked text, or what stands in the way in a sentence. */
   readonly text: string;
+  /** What mends what stands in the way; leaks have none. */
+  readonly mend?: "file" | "request" | "none";
   /** It stays, because signed thinking after it is bound to its text. */
   readonly bound?: boolean;
   /** Lines and columns count from 1, columns in code points. */
@@ -36,6 +43,11 @@ export interface FileReport {
   /** By reason: how many malformed messages are not changed, and how many items were not read. */
   readonly kept?: Readonly<Record<string, number>>;
   readonly notRead?: Readonly<Record<string, number>>;
+  /** How many findings stand in the way of the session, by kind, and how many of them `--write` mends. */
+  readonly refused?: number;
+  readonly leftOut?: number;
+  readonly broken?: number;
+  readonly mendable?: number;
 }
 
 export interface Report {
@@ -50,8 +62,13 @@ export function agentsOf(ending: Ending): readonly Agent[] {
 
 /** What `repair --check` or `--write` found. Throws RunError. */
 export function reportOf(ending: Ending): Report {
-  return parsed(ending) as Report;
+  const { findings, files } = parsed(ending) as Report & { readonly findings: readonly Stored[] };
+  const withText = (each: Stored): Finding => (isInTheWay(each.kind) ? { ...each, text: each.message ?? "" } : each);
+  return { findings: findings.map(withText), files };
 }
+
+/** A finding of the report; of what stands in the way, `message` is a sentence. */
+type Stored = Finding & { readonly message?: string };
 
 /** Exit codes only say whether there are findings; an output that is not JSON means a failure. */
 function parsed({ code, stdout, stderr }: Ending): unknown {
@@ -68,13 +85,29 @@ export type State = "leaks" | "repaired" | "clean" | "failed";
 
 /** The state of a file, and the problem: why it cannot be repaired, or why it may not be clean. */
 export function stateOf(file: FileReport): { readonly state: State; readonly problem: string | null } {
-  const { error, changed, blocked, written, kept = {}, notRead = {} } = file;
+  const { error, changed, blocked, written, kept = {}, notRead = {}, mendable = 0 } = file;
+  const { refused = 0, leftOut = 0, broken = 0 } = file;
   const staying = Object.values(kept).reduce((sum, count) => sum + count, 0);
   const problem = error ?? Object.keys(kept)[0] ?? Object.keys(notRead)[0] ?? null;
   if (error !== null) return { state: "failed", problem };
   if (written) return { state: "repaired", problem };
-  if (changed + blocked > staying) return { state: "leaks", problem };
+  if (changed + blocked > staying || mendable > 0) return { state: "leaks", problem };
+  if (refused + leftOut + broken > 0) return { state: "failed", problem: problem ?? NOT_MENDED };
   return { state: problem === null ? "clean" : "failed", problem };
+}
+
+/** What a repair cannot do for a session. */
+const NOT_MENDED = "no change of the file mends it";
+
+/** `3 leaks, 1 refused`; empty if there is nothing. */
+export function foundIn(findings: readonly Finding[]): string {
+  const inTheWay = grouped(
+    findings.filter(({ kind }) => isInTheWay(kind)),
+    ({ kind }) => kind,
+  );
+  const counts = [...inTheWay].map(([kind, each]) => `${each.length.toLocaleString("en")} ${nounOf(kind)}`);
+  const leaks = findings.filter(({ kind }) => !isInTheWay(kind)).length;
+  return [...(leaks > 0 ? [counted(leaks, "leak")] : []), ...counts].join(", ");
 }
 
 /** Why a leak stays, as the sidecar says it. */

@@ -19,6 +19,7 @@ import {
   ageOf,
   BOUND,
   counted,
+  foundIn,
   grouped,
   shortened,
   stateOf,
@@ -151,7 +152,8 @@ export class SessionTree implements vscode.TreeDataProvider<Node> {
     const byFile = grouped(findings, ({ file }) => file);
     for (const file of files) {
       const all = byFile.get(file.path) ?? [];
-      const found = file.written ? all.filter(({ bound }) => bound) : all;
+      const stays = ({ bound, mend = "file" }: Finding) => bound || mend !== "file";
+      const found = file.written ? all.filter(stays) : all;
       const { state, problem } = stateOf(file);
       const known = about.get(file.path) ?? {};
       const session = { agent, path: file.path, findings: found, problem, about: known, isUnsaved: false };
@@ -237,7 +239,8 @@ export class SessionTree implements vscode.TreeDataProvider<Node> {
     const isDone = checked === agent.files.length;
     const { Expanded, None } = vscode.TreeItemCollapsibleState;
     const item = new vscode.TreeItem(agent.title, isDone && !sessions.some(isShown) ? None : Expanded);
-    item.description = summaryOf(leaks, leaking, checked, agent.files.length);
+    const found = foundIn(sessions.flatMap(({ findings }) => findings));
+    item.description = summaryOf(found, leaking, checked, agent.files.length);
     item.iconPath = new vscode.ThemeIcon(leaks > 0 ? "warning" : isDone ? "pass" : "sync");
     item.contextValue = this.leaking(agent).length > 0 ? "agent.leaks" : "agent";
     item.tooltip = agent.files.slice(0, 10).join("\n");
@@ -246,14 +249,14 @@ export class SessionTree implements vscode.TreeDataProvider<Node> {
 }
 
 /** `3 leaks in 2 of 9 files`; during a check `3 leaks · 4 of 9 checked`. */
-function summaryOf(leaks: number, leaking: number, checked: number, files: number): string {
+function summaryOf(found: string, leaking: number, checked: number, files: number): string {
   const [part, whole] = [checked, files].map((count) => count.toLocaleString("en"));
-  const found = leaks > 0 ? [counted(leaks, "leak")] : [];
-  if (checked > 0 && checked < files) return [...found, `${part} of ${whole} checked`].join(" · ");
-  if (checked < files) return found[0] ?? "not checked yet";
-  if (leaks === 0) return files === 0 ? "" : `no leaks in ${counted(files, "file")}`;
+  const first = found === "" ? [] : [found];
+  if (checked > 0 && checked < files) return [...first, `${part} of ${whole} checked`].join(" · ");
+  if (checked < files) return found || "not checked yet";
+  if (found === "") return files === 0 ? "" : `no leaks in ${counted(files, "file")}`;
   const among = leaking === files ? counted(files, "file") : `${leaking.toLocaleString("en")} of ${whole} files`;
-  return files === 0 ? counted(leaks, "leak") : `${counted(leaks, "leak")} in ${among}`;
+  return files === 0 ? found : `${found} in ${among}`;
 }
 
 /** The kinds that the settings do not show, for a row; undefined if all are shown. */
@@ -321,8 +324,7 @@ function projectItem({ folder, sessions }: ProjectNode): vscode.TreeItem {
   // Claude Code writes the path of a project as one name: `-home-me-project`.
   const name = worked?.split(/[\\/]/).findLast((each) => each !== "") ?? basename(folder).replace(/^-+/, "");
   const item = new vscode.TreeItem(name, vscode.TreeItemCollapsibleState.Expanded);
-  const leaks = leaksIn(sessions);
-  item.description = leaks > 0 ? counted(leaks, "leak") : "";
+  item.description = foundIn(sessions.flatMap(({ findings }) => findings));
   item.tooltip = atHome(worked ?? folder);
   item.contextValue = sessions.some(({ state }) => state === "leaks") ? "project.leaks" : "project";
   item.iconPath = new vscode.ThemeIcon("folder");
@@ -333,7 +335,7 @@ function sessionItem(session: Session): vscode.TreeItem {
   const { path, state, findings, problem, about, isUnsaved } = session;
   const { Collapsed, None } = vscode.TreeItemCollapsibleState;
   const item = new vscode.TreeItem(nameOf(session), hasLeaks(session) ? Collapsed : None);
-  const leaks = hasLeaks(session) ? [counted(findings.length, "leak")] : [];
+  const leaks = hasLeaks(session) ? [foundIn(findings)] : [];
   const said = { leaks: [], repaired: ["repaired"], clean: ["no leaks"], failed: [problem ?? ""] }[state];
   const unsaved = isUnsaved ? ["unsaved"] : [];
   const age = about.changed === undefined ? [] : [ageOf(about.changed, Date.now())];

@@ -1,0 +1,1 @@
+"""Stored sessions as the requests that their agents would send: what is refused."""
