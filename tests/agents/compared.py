@@ -22,7 +22,7 @@ _VARIES = re.compile(r"\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b|\d+|/\S+"
 
 _SERVERS = {
     "Messages": ("anthropic", "anthropic"),
-    "Responses": ("openai", "openai-responses"),
+    "Responses": ("responses", "openai-responses"),
     "Chat": ("openai", "openai-chat"),
     "Gemini": ("gemini", "gemini"),
 }
