@@ -646,6 +646,23 @@ def _kimi_code(folder: Path, question: str, answer: str) -> int:
     return 2
 
 
+def _mistral_vibe(folder: Path, question: str, answer: str) -> int:
+    """A log of messages in a folder; in older versions one document."""
+    arguments = json.dumps({"q": question})
+    call = {"id": "c", "function": {"name": "f", "arguments": arguments}, "index": 0}
+    messages = [
+        {"role": "user", "content": question, "message_id": "1"},
+        {"role": "assistant", "content": answer, "tool_calls": [call]},
+        {"role": "tool", "content": question, "name": "f", "tool_call_id": "c"},
+    ]
+    (folder / "session_2").mkdir()
+    log = folder / "session_2" / "messages.jsonl"
+    log.write_text(_lines(*messages), encoding="utf-8")
+    document = {"metadata": {"session_id": "1"}, "messages": messages}
+    (folder / "session_1.json").write_text(json.dumps(document), encoding="utf-8")
+    return 2
+
+
 def _atif(folder: Path, question: str, answer: str) -> int:
     """A trajectory, with one of another agent within."""
 
@@ -791,6 +808,7 @@ STORES: dict[str, Store] = {
     "codex-app": _codex_app,
     "gemini-cli": _gemini_cli,
     "qwen-code": _qwen_code,
+    "mistral-vibe": _mistral_vibe,
     "opencode": _opencode,
     "opencode-export": _opencode_export,
     "opencode-database": _opencode_database,
