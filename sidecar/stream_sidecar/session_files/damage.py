@@ -229,12 +229,13 @@ def _broken(data: bytes, number: int, shapes: _Shapes, following: _Lines) -> Dam
     return _taken_apart(data, number, shapes)
 
 
-_TOKENS = patterns.compile(rb'"(?:[^"\\]|\\.)*+"| ', re.DOTALL)
+_TOKENS = patterns.compile(rb'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)| ', re.DOTALL)
 
 # A record that goes over several lines.
 
 _QUOTES = patterns.compile(rb'\\.|"', re.DOTALL)  # DOTALL
-_STRING = patterns.compile(r'"(?:[^"\\]|\\.)*+"', re.DOTALL)
+_STRING = patterns.compile(r'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)', re.DOTALL)
+"""A string, or what is left of one: without its end it is searched once, too."""
 _CONTROL = patterns.compile(r"[\x00-\x1f]")
 
 
