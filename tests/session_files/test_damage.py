@@ -203,7 +203,7 @@ logs = st.lists(records, min_size=1, max_size=5).map(
 
 @st.composite
 def damaged(draw: st.DrawFn) -> bytes:
-    """A log of which a part is gone, is there twice, or has other bytes."""
+    """A log in which a part is missing, repeated, or replaced by other bytes."""
     log = draw(logs)
     start = draw(st.integers(0, len(log)))
     end = draw(st.integers(start, len(log)))

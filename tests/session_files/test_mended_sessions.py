@@ -312,7 +312,7 @@ def test_a_hash_protects_the_file(tmp_path: Path) -> None:
 
 @st.composite
 def damaged(draw: st.DrawFn) -> bytes:
-    """A session of which a part is gone, comes twice, or has other bytes."""
+    """A session in which a part is missing, repeated, or replaced by other bytes."""
     log = draw(st.sampled_from([TALK, META + ASKED + SAID]))
     start = draw(st.integers(0, len(log)))
     end = draw(st.integers(start, min(start + 200, len(log))))

@@ -1,6 +1,6 @@
 """Seeded talks of a user and a model with tools, told to the writer of an agent.
 
-A `Writer` keeps what it is told in the records of its agent. What every talk can have:
+A `Writer` stores a talk in the records of its agent. Every talk can have:
 parallel calls, thinking, images, interruptions, compactions, turns that were taken
 back, side talks of sub-agents, other models, marks between the messages, and a call at
 the end whose result is still to come.
@@ -66,7 +66,7 @@ class Writer:
     """Keeps a talk as an agent does; what an agent does not have is not written."""
 
     models: Sequence[tuple[str, str]] = (("", ""),)
-    """Providers and models, of which one talk has one provider."""
+    """Provider -> its models. A talk has one provider."""
 
     def __init__(self, chosen: random.Random) -> None:
         self.chosen = chosen

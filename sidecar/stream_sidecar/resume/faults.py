@@ -23,7 +23,7 @@ from stream_sidecar.wires.requests import refusals as of_calls
 from stream_sidecar.wires.requests import turn_list
 from stream_sidecar.wires.requests.accepted import accepted_request
 from stream_sidecar.wires.requests.destination import Destination
-from stream_sidecar.wires.requests.issuers import FOREIGN
+from stream_sidecar.wires.requests.issuers import FOREIGN, OPENAIS
 from stream_sidecar.wires.shared import item_cleaning
 from stream_sidecar.wires.shared.block_cleaning import BLANK, is_blank_text
 from stream_sidecar.wires.shared.fields import type_of
@@ -51,9 +51,6 @@ _ANY = Rule(
 
 _NEXT = "Go on."
 """The user's next turn: without one, the model's last turn would be a prefix."""
-
-_OPENAIS = "gAAAA"
-"""How OpenAI's encrypted content begins: it is a Fernet token (openai/codex#8119)."""
 
 
 @frozen
@@ -453,5 +450,5 @@ def _sealed_elsewhere(request: Request) -> Iterator[Fault]:
         return
     for number, item in enumerate(request.items):
         seal = item.get("encrypted_content") if isinstance(item, dict) else None
-        if seal and isinstance(seal, str) and not seal.startswith(_OPENAIS):
+        if seal and isinstance(seal, str) and not seal.startswith(OPENAIS):
             yield Fault("foreign-encrypted-content", number)

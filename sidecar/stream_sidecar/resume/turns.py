@@ -92,11 +92,7 @@ def items_of(turns: Iterable[SentTurn], wire: str) -> tuple[SentItem, ...]:
 
 
 def _anthropic(turns: Sequence[SentTurn]) -> Iterator[SentItem]:
-    def role(turn: SentTurn) -> str:
-        return "assistant" if turn.role == "assistant" else "user"
-
-    for name, run in groupby(turns, role):
-        yield from _turn(name, "content", run, _anthropic_part)
+    return _by_side(turns, "assistant", "content", _anthropic_part)
 
 
 def _anthropic_part(piece: SentPiece) -> _Written | None:
@@ -122,11 +118,7 @@ def _anthropic_part(piece: SentPiece) -> _Written | None:
 
 
 def _gemini(turns: Sequence[SentTurn]) -> Iterator[SentItem]:
-    def role(turn: SentTurn) -> str:
-        return "model" if turn.role == "assistant" else "user"
-
-    for name, run in groupby(turns, role):
-        yield from _turn(name, "parts", run, _gemini_part)
+    return _by_side(turns, "model", "parts", _gemini_part)
 
 
 def _gemini_part(piece: SentPiece) -> _Written | None:
@@ -149,6 +141,21 @@ def _gemini_part(piece: SentPiece) -> _Written | None:
     call = {**named, "args": piece.arguments}
     places = piece.places("functionCall", seal="thoughtSignature")
     return {"functionCall": call, **signed}, places
+
+
+def _by_side(
+    turns: Sequence[SentTurn],
+    model: str,
+    member: str,
+    write: Callable[[SentPiece], _Written | None],
+) -> Iterator[SentItem]:
+    """The turns of one side in a row as one. ``model``: the role of the model."""
+
+    def role(turn: SentTurn) -> str:
+        return model if turn.role == "assistant" else "user"
+
+    for name, run in groupby(turns, role):
+        yield from _turn(name, member, run, write)
 
 
 def _turn(
@@ -227,9 +234,7 @@ def _chat_call(piece: SentPiece) -> JsonObject:
 
 def _responses(turns: Sequence[SentTurn]) -> Iterator[SentItem]:
     for turn in turns:
-        for (kind, item), run in groupby(
-            turn.pieces, lambda each: (each.kind, each.item)
-        ):
+        for (kind, item), run in groupby(turn.pieces, _of_item):
             pieces = [*run]
             if kind == "thinking":
                 yield from _reasoning(pieces, item)

@@ -45,10 +45,11 @@ class Halves:
     ) -> None:
         """Notes those of a ``record``, whose whole ``value`` stands in ``line``."""
         paths = set(_strings_with_halves(value, ()))
-        if paths:
-            paths -= {*_own_texts(value, role_elsewhere)}
+        if not paths:  # both halves of each character are there
+            return
+        paths -= {*_own_texts(value, role_elsewhere)}
         text = line.decode("utf-8", "surrogatepass").removeprefix(_BOM)
-        for path, place in locate(text, paths).items() if paths else ():
+        for path, place in locate(text, paths).items():
             written = text[place.start : place.end].encode("utf-8", "surrogatepass")
             new = without_halves(written).decode("utf-8", "surrogatepass")
             self.edits.append(FileEdit(StoredPlace(record, path), new))

@@ -54,7 +54,7 @@ _GOOGLES = ("thought_signature", "thought_signatures", "google")
 mark: Google's servers sign the calls of other models, too."""
 
 _VERSION = patterns.compile(r"-v\d{1,3}$")
-_OPENAIS = "gAAAA"
+OPENAIS = "gAAAA"
 """How a Fernet token begins. OpenAI's encrypted content is one (openai/codex#8119), as
 are the signatures that proxies make of it (chenyme/grok2api#688 does so for xAI's)."""
 
@@ -110,7 +110,7 @@ def _mark(place: StatePlace, kind: StateKind, value: Json) -> str:
         return maker
     sealed = (state.get(name) for name in _SEALED)
     texts = (text for text in sealed if isinstance(text, str))
-    return "openai" if any(text.startswith(_OPENAIS) for text in texts) else ""
+    return "openai" if any(text.startswith(OPENAIS) for text in texts) else ""
 
 
 def _named(holder: JsonObject) -> str:
