@@ -8,10 +8,11 @@
     without orjson.
 ``python3 tests/run.py every-cut``
     The checks with coverage, each case cut at every place, not only a tenth of them and
-    those of a change, and all Pythons of the machine compared, whatever changed.
+    those of a change, all Pythons of the machine compared, the clients and what is
+    built of them, whatever changed.
 ``python3 tests/run.py durations``
-    Runs everything and records how long each file takes, in ``durations.json``, by
-    which the tests are divided into two shares.
+    Runs what `all` can run and records how long each file takes, in ``durations.json``,
+    by which the tests are divided into two shares.
 ``python3 tests/run.py windows [ROOM ...]``
     The rooms under Windows' own CPython, as far as Wine is a Windows (`windows`).
 ``python3 tests/run.py sdks [SET ...]``
@@ -64,11 +65,18 @@ CLIENTS = (
     "tests/house/test_client_typescript.py",
     "tests/house/test_client_rust.py",
     "tests/house/test_client_vscode.py",
+)
+"""Tests that need another toolchain; one after the other, because they share it."""
+
+CRATE = ("tests/house/test_crate.py",)
+"""What only a change of the Rust client can move."""
+
+PACKAGES = (
     "tests/house/test_binary.py",
     "tests/house/test_installed.py",
     "tests/house/test_release.py",
 )
-"""Tests that need another toolchain; one after the other, because they share it."""
+"""What is built for others, in empty projects."""
 
 PLAIN = (
     "tests/values/test_jsontext.py",
@@ -97,7 +105,8 @@ FILES = tuple(sorted(f"tests/{path.parent.name}/{path.name}" for path in _PATHS)
 THOROUGH_FILES = tuple(
     file
     for file in FILES
-    if file not in CLIENTS and "mark.thorough" in (ROOT / file).read_text("utf-8")
+    if file not in (*CLIENTS, *CRATE, *PACKAGES)
+    and "mark.thorough" in (ROOT / file).read_text("utf-8")
 )
 
 
@@ -122,7 +131,7 @@ LANES: dict[str, Lane] = {
     ),
     "thorough": Lane(
         {
-            "clients": (*_TESTS, "-m", "thorough", *CLIENTS),
+            "clients": (*_TESTS, "-m", "thorough", *CLIENTS, *CRATE, *PACKAGES),
             "some cuts": (*_TESTS, "-p", "tests.support.some_cuts", *CUT),
             "without orjson": (*_TESTS, "-p", "tests.support.without_orjson", *PLAIN),
             **_INTERPRETERS,
@@ -133,18 +142,30 @@ LANES: dict[str, Lane] = {
     "every cut": Lane(
         {
             "every cut": (*_TESTS, "-p", "tests.support.every_cut", *CUT),
+            "clients": (*_TESTS, "-m", "thorough", *CLIENTS, *CRATE, *PACKAGES),
             **_INTERPRETERS,
         }
     ),
 }
+
+RECORDED = {"checks": "covered", "every cut": "thorough"}
+"""A lane -> the one whose recorded durations divide it, where they are not its own."""
 
 MOVED_BY = {
     "coverage": re.compile(
         r"sidecar/.*\.(py|csv)|tests/(?!agents/|bench/|README)|pyproject\.toml"
     ),
     "interpreters": re.compile(r"sidecar/.*\.(py|csv)|tests/(spec|wires|support)/"),
+    "crate": re.compile(r"clients/rust/|tests/house/test_crate\.py"),
+    "packages": re.compile(
+        r"clients/(bundle/|.*\.(json|mjs)$|rust/Cargo\.)|pyproject\.toml|LICENSE"
+        r"|sidecar/.*(?<!\.py)$|tests/(house/test_(binary|installed|release)|installed)"
+    ),
 }
 """Matches the files that may change what it gives; without them `all` leaves it out."""
+
+LEFT_OUT_FILES = {"crate": CRATE, "packages": PACKAGES}
+"""What stands for files of tests in `MOVED_BY`; all else there names a part."""
 
 FIRST = "tests/protocol/test_announced.py"
 """Its golden is a module, which the process that writes the others loads."""
@@ -224,11 +245,16 @@ def _is_file(word: str) -> bool:
     return (ROOT / word.partition("::")[0]).exists()
 
 
-def commands_of(name: str, without: str = "") -> Commands:
-    """The commands of a lane, the longest first, then its two shares."""
-    lane, known = LANES[name], shares.recorded(name)
-    parts = [part for part in lane.parts if part != without]
-    commands = {part: lane.parts[part] for part in shares.in_order(parts, known)}
+def commands_of(name: str, without: frozenset[str] = frozenset()) -> Commands:
+    """The commands of a lane, the longest first, then its two shares. ``without``: what
+    is left out, by its name in `MOVED_BY`."""
+    lane, known = LANES[name], shares.recorded(RECORDED.get(name, name))
+    files = {file for each in without for file in LEFT_OUT_FILES.get(each, ())}
+    parts = [part for part in lane.parts if part not in without]
+    commands = {
+        part: tuple(word for word in lane.parts[part] if word not in files)
+        for part in shares.in_order(parts, known)
+    }
     if lane.files:
         first, second = shares.shares(parts, lane.files, known)
         commands["first share"] = (*lane.tests, *sorted(first))
@@ -250,18 +276,20 @@ def _covered(python: Path) -> list[str]:
 
 
 def _all(python: Path) -> list[str]:
-    failed = _checks(python) if _is_left_out("coverage") else _covered(python)
-    without = "interpreters" if _is_left_out("interpreters") else ""
+    without = _left_out()
+    failed = _checks(python) if "coverage" in without else _covered(python)
     return failed + run_beside(python, commands_of("thorough", without))
 
 
-def _is_left_out(name: str) -> bool:
-    """Whether no changed file may change what it gives; says so."""
+def _left_out() -> frozenset[str]:
+    """What no changed file may change, by its name in `MOVED_BY`; says so."""
     files = changed_files()
-    if files is None or any(map(MOVED_BY[name].match, files)):
-        return False
-    print(f"{name}: left out, no file of it changed; `every-cut` runs it")
-    return True
+    if files is None:
+        return frozenset()
+    left_out = [name for name in MOVED_BY if not any(map(MOVED_BY[name].match, files))]
+    for name in left_out:
+        print(f"{name}: left out, no file of it changed; `every-cut` runs it")
+    return frozenset(left_out)
 
 
 def _every_cut(python: Path) -> list[str]:
@@ -269,13 +297,14 @@ def _every_cut(python: Path) -> list[str]:
 
 
 def _durations(python: Path) -> list[str]:
-    """Runs every lane and records how long it took, if nothing failed."""
+    """Runs the lanes of `all` and records how long each part and file took, if nothing
+    failed."""
     failed = []
-    for name, lane in LANES.items():
-        seconds: dict[str, float] = {}
+    for name in [name for name in LANES if name not in RECORDED]:
+        lane, seconds = LANES[name], dict[str, float]()
         failed += run_beside(python, commands_of(name), seconds)
         if not failed:
-            known = {*lane.parts, *lane.files}  # a share is no part: it changes
+            known = {*lane.parts, *FILES}  # a share is no part: it changes
             shares.record(name, {part: seconds[part] for part in known & {*seconds}})
     return failed
 

@@ -1,7 +1,8 @@
-"""The Rust client: its tests against the real sidecar, its lints, its package.
+"""The Rust client: its tests against the real sidecar, its format, its modules.
 
 The tests themselves are in ``clients/rust`` and run by cargo. Where there is no cargo
-that can run them they are skipped, which the end of the run says.
+that can run them they are skipped, which the end of the run says. ``test_crate.py`` has
+its lints, its documentation and its package.
 """
 
 from __future__ import annotations
@@ -12,38 +13,10 @@ import sys
 from collections.abc import Collection
 from graphlib import TopologicalSorter
 from pathlib import Path
-from typing import Any
 
 import pytest
-from cargo_package import HOME, cargo, missing
+from cargo_package import EVERYTHING, HOME, cargo, needs_cargo, skips_without_cargo
 from folder_order import late_uses
-from rpc_client import ROOT
-
-LACKING = missing()
-SKIPPED = (
-    f"not run: the Rust client (clients/rust), because {LACKING}: "
-    "its types, its transcripts, its kills of the sidecar, its lints, its package"
-)
-
-
-EVERYTHING = ("--workspace", "--all-features")
-
-BUSY = 2 * 60 * 60
-"""Seconds: time is not what is tested, and a cold build shares the machine."""
-
-
-skips_without_cargo = pytest.mark.skipif(LACKING is not None, reason=SKIPPED)
-
-
-def needs_cargo(test: Any) -> Any:
-    """The first of these that runs compiles, so each gets the same long timeout."""
-    return pytest.mark.thorough(pytest.mark.timeout(BUSY)(skips_without_cargo(test)))
-
-
-PACKED = re.compile(
-    r"src/([a-z]+/)*[a-z0-9_]+\.rs|src/adapters/tower/endpoints\.json"
-    r"|examples/[a-z_]+\.rs|README\.md|LICENSE|Cargo\.(toml|toml\.orig|lock)|\.cargo_vcs_info\.json"
-)
 
 
 @needs_cargo
@@ -66,43 +39,6 @@ def test_cargo_test() -> None:
 def test_format() -> None:
     """With the checks of a day's work, because nothing has to be compiled."""
     cargo("fmt", "--all", "--check")
-
-
-@needs_cargo
-def test_lints() -> None:
-    cargo("clippy", *EVERYTHING, "--all-targets", "--locked", "--", "-D", "warnings")
-
-
-@needs_cargo
-def test_the_crate_without_features() -> None:
-    """As most hosts compile it: without adapters and without their dependencies."""
-    cargo("check", "--locked")
-    tree = cargo("tree", "--locked", "--edges", "normal")
-    assert not {"agent-client-protocol", "tower-service"} & set(
-        re.findall(r"[\w-]+", tree)
-    )
-
-
-@needs_cargo
-def test_documentation(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every public item has a comment, and every link in one leads somewhere."""
-    monkeypatch.setenv("RUSTDOCFLAGS", "-D warnings")
-    cargo("doc", "--all-features", "--no-deps", "--locked")
-
-
-@needs_cargo
-def test_what_is_published() -> None:
-    """The code, the examples that pages link to, README and licence; nothing else."""
-    names = cargo("package", "--allow-dirty", "--locked", "--list").split()
-    assert [name for name in names if not PACKED.fullmatch(name)] == []
-    sources = {
-        path.relative_to(HOME).as_posix() for path in (HOME / "src").rglob("*.rs")
-    }
-    readme = (HOME / "README.md").read_text(encoding="utf-8")
-    examples = set(re.findall(r"\]\((examples/\w+\.rs)\)", readme))
-    assert examples == {name for name in names if name.startswith("examples/")}
-    assert sources | {"README.md", "LICENSE"} <= set(names)
-    assert (HOME / "LICENSE").read_bytes() == (ROOT / "LICENSE").read_bytes()
 
 
 def test_the_lock_names_no_other_registry() -> None:

@@ -7,12 +7,15 @@ from changes import changed_files
 from places import ROOT
 from run import (
     CLIENTS,
+    CRATE,
     CUT,
     FILES,
     FIRST,
     INTERPRETERS,
     LANES,
+    LEFT_OUT_FILES,
     MOVED_BY,
+    PACKAGES,
     PLAIN,
     READERS,
     commands_of,
@@ -131,16 +134,23 @@ def test_what_no_change_can_move_is_left_out() -> None:
         "tests/spec/harmony.md": {"coverage", "interpreters"},
         "tests/text/test_rules.py": {"coverage"},
         "tests/README.md": set(),
-        "clients/rust/src/lib.rs": set(),
+        "clients/rust/src/lib.rs": {"crate"},
+        "clients/rust/Cargo.lock": {"crate", "packages"},
+        "clients/gateway/package.json": {"packages"},
+        "clients/gateway/src/bin.ts": set(),
     }
     for file, names in moved.items():
         assert {name for name in MOVED_BY if MOVED_BY[name].match(file)} == names, file
-    assert "interpreters" not in commands_of("thorough", without="interpreters")
+    without = commands_of("thorough", frozenset({"interpreters", "crate"}))
+    assert "interpreters" not in without
+    assert {*CLIENTS, *PACKAGES} < {*without["clients"]}
+    assert not {*CRATE} & {*without["clients"]}
+    assert {*MOVED_BY} - {*LANES["thorough"].parts} == {"coverage", *LEFT_OUT_FILES}
 
 
 def test_what_is_named_is_there() -> None:
     commands = [each for lane in LANES.values() for each in lane.parts.values()]
     named = {word for command in commands for word in command if "tests/" in word}
-    assert {*CLIENTS, *CUT, *PLAIN, INTERPRETERS} <= named
+    assert {*CLIENTS, *CRATE, *PACKAGES, *CUT, *PLAIN, INTERPRETERS} <= named
     for file in (*named, *READERS.values(), FIRST):
         assert (ROOT / file).is_file(), file

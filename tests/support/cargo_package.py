@@ -2,7 +2,8 @@
 
 `missing()` says why that cannot be done on this machine (no cargo, too old a one, or
 one without rustfmt and clippy), and `cargo()` does it. All that is built is in the
-package's own ``target``, so that the next run finds it there.
+package's own ``target``, so that the next run finds it there. Tests that need cargo are
+marked by `needs_cargo`, or by `skips_without_cargo` where nothing is compiled.
 """
 
 from __future__ import annotations
@@ -12,10 +13,17 @@ import re
 import shutil
 import subprocess
 import sys
+from typing import Any
 
+import pytest
 from places import ROOT
 
 HOME = ROOT / "clients" / "rust"
+
+EVERYTHING = ("--workspace", "--all-features")
+
+BUSY = 2 * 60 * 60
+"""Seconds: time is not what is tested, and a cold build shares the machine."""
 
 _OLDEST = re.compile(r'^rust-version = "(\d+)\.(\d+)"', re.MULTILINE)
 _COMPONENTS = (("fmt", "rustfmt"), ("clippy", "clippy"))
@@ -75,3 +83,17 @@ def _run(
         encoding="utf-8",
         check=False,
     )
+
+
+LACKING = missing()
+SKIPPED = (
+    f"not run: the Rust client (clients/rust), because {LACKING}: "
+    "its types, its transcripts, its kills of the sidecar, its lints, its package"
+)
+
+skips_without_cargo = pytest.mark.skipif(LACKING is not None, reason=SKIPPED)
+
+
+def needs_cargo(test: Any) -> Any:
+    """The first of these that runs compiles, so each gets the same long timeout."""
+    return pytest.mark.thorough(pytest.mark.timeout(BUSY)(skips_without_cargo(test)))
