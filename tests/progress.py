@@ -4,7 +4,8 @@
 process waits for. As a pytest plugin (``-p tests.progress``) this module writes which
 test begins, and how many have run, to the file that SIDECAR_PROGRESS names; `read`
 gives the last of these lines while pytest's own output is kept until its end. Beside
-this file stand at the end the seconds of each file of tests, which `durations` gives.
+this file stand at the end the seconds of processor time of each file of tests, which
+`durations` gives: a busy machine does not change them.
 Standard library only.
 """
 
@@ -51,7 +52,8 @@ def read(path: Path) -> str:
 
 
 def durations(path: Path) -> dict[str, float]:
-    """The seconds of the files that the pytest that wrote to ``path`` has run."""
+    """The processor seconds of the files that the pytest that wrote to ``path`` has
+    run."""
     file = path.with_suffix(".json")
     return json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
 
@@ -73,16 +75,21 @@ class Progress:
         with self.path.open("a", encoding="utf-8") as lines:
             lines.write(f"{self.begun} of {self.all} tests done, now {name[:120]}\n")
         self.begun += 1
-        self.began = time.monotonic()
+        self.began = _processor_seconds()
 
     def pytest_runtest_logfinish(self, nodeid: str) -> None:
         file = nodeid.partition("::")[0]
-        seconds = time.monotonic() - self.began
+        seconds = _processor_seconds() - self.began
         self.durations[file] = self.durations.get(file, 0.0) + seconds
 
     def pytest_sessionfinish(self) -> None:
         file = self.path.with_suffix(".json")
         file.write_text(json.dumps(self.durations), encoding="utf-8")
+
+
+def _processor_seconds() -> float:
+    """Of this process and of those that it has waited for (on POSIX)."""
+    return sum(os.times()[:4])
 
 
 def pytest_configure(config: Any) -> None:

@@ -11,8 +11,8 @@
     those of a change, all Pythons of the machine compared, the clients and what is
     built of them, whatever changed.
 ``python3 tests/run.py durations``
-    Runs what `all` can run and records how long each file takes, in ``durations.json``,
-    by which the tests are divided into two shares.
+    Runs the checks and what `all` adds, and records in ``durations.json`` how much
+    processor time each file takes, by which the tests are divided into two shares.
 ``python3 tests/run.py windows [ROOM ...]``
     The rooms under Windows' own CPython, as far as Wine is a Windows (`windows`).
 ``python3 tests/run.py sdks [SET ...]``
@@ -148,7 +148,7 @@ LANES: dict[str, Lane] = {
     ),
 }
 
-RECORDED = {"checks": "covered", "every cut": "thorough"}
+RECORDED = {"covered": "checks", "every cut": "thorough"}
 """A lane -> the one whose recorded durations divide it, where they are not its own."""
 
 MOVED_BY = {
@@ -248,7 +248,8 @@ def _is_file(word: str) -> bool:
 def commands_of(name: str, without: frozenset[str] = frozenset()) -> Commands:
     """The commands of a lane, the longest first, then its two shares. ``without``: what
     is left out, by its name in `MOVED_BY`."""
-    lane, known = LANES[name], shares.recorded(RECORDED.get(name, name))
+    lane = LANES[name]
+    known = _with_parts(lane, shares.recorded(RECORDED.get(name, name)))
     files = {file for each in without for file in LEFT_OUT_FILES.get(each, ())}
     parts = [part for part in lane.parts if part not in without]
     commands = {
@@ -260,6 +261,16 @@ def commands_of(name: str, without: frozenset[str] = frozenset()) -> Commands:
         commands["first share"] = (*lane.tests, *sorted(first))
         commands["second share"] = (*lane.tests, *sorted(second))
     return commands
+
+
+def _with_parts(lane: Lane, known: shares.Durations) -> shares.Durations:
+    """The durations with those of parts that are not recorded: a part takes as long as
+    its files of tests."""
+    files = {
+        part: [known[word] for word in words if word in known]
+        for part, words in lane.parts.items()
+    }
+    return {part: sum(each) for part, each in files.items() if each} | known
 
 
 def _checks(python: Path, lane: str = "checks") -> list[str]:

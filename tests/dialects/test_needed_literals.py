@@ -25,6 +25,7 @@ def _checked(candidate: Candidate, reader: Any, found: Any) -> Any:
     return _accept(candidate, reader, found)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: path.stem)
 def test_forms_side_by_side_find_the_same(
     path: Path, monkeypatch: pytest.MonkeyPatch

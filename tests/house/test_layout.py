@@ -423,10 +423,15 @@ def test_patterns_are_compiled_in_one_place(name: str) -> None:
 @pytest.mark.parametrize("folder", ["sidecar", "tests", "clients/bundle"])
 def test_a_text_names_its_encoding(folder: str) -> None:
     """Python's default encoding differs by system."""
+    texts = {
+        path: path.read_text(encoding="utf-8")
+        for path in sorted((TESTS.parent / folder).rglob("*.py"))
+    }
     unnamed = [
         f"{path}:{node.lineno}"
-        for path in sorted((TESTS.parent / folder).rglob("*.py"))
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        for path, text in texts.items()
+        if "read_text" in text or "write_text" in text
+        for node in ast.walk(ast.parse(text))
         if isinstance(node, ast.Call)
         and isinstance(node.func, ast.Attribute)
         and node.func.attr in {"read_text", "write_text"}

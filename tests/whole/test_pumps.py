@@ -93,6 +93,7 @@ def test_patterns_take_linear_work(subtests: pytest.Subtests) -> None:
             assert worst(each.pattern, modes) is None
 
 
+@pytest.mark.thorough
 def test_no_pattern_hides() -> None:
     """Each call of ``re`` in the source was seen, with the patterns it was given."""
     seen = {place for each in made() for place in each.places}
