@@ -21,6 +21,7 @@ from click.testing import CliRunner, Result
 from rpc_client import ROOT
 
 from stream_sidecar.cli import main
+from stream_sidecar.session_files import files
 from stream_sidecar.session_files.agents import AGENTS, files_of
 
 LEAK = json.dumps({"role": "assistant", "content": "<think>Hm.</think>Four."}) + "\n"
@@ -115,6 +116,21 @@ def test_a_backup_that_is_named(folder: Path) -> None:
 
 
 # --- Whose it is ----------------------------------------------------------------------
+
+
+def test_a_repair_does_not_read_the_list_for_each_file(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Reading it for each file takes the square of their number."""
+    for number in range(20):
+        (folder / f"{number}.jsonl").write_text(LEAK, encoding="utf-8")
+    read = []
+    monkeypatch.setattr(files, "noted_in", lambda folder: read.append(folder) or {})
+    assert repair("--write", "--jobs", "1", folder).exit_code == 0
+    assert len(listed(folder)) == 21
+    assert read == []
+    repair("--write", folder / "a.jsonl.bak")
+    assert read == [folder]
 
 
 @pytest.fixture

@@ -33,6 +33,7 @@ from stream_sidecar.session_files.documents import (
 from stream_sidecar.session_files.file_kinds import DATABASES, kind_at
 from stream_sidecar.session_files.found_files import FoundFiles
 from stream_sidecar.session_files.manifest import noted_in
+from stream_sidecar.session_files.names import backup_of
 from stream_sidecar.session_files.new_file import CannotReplaceError
 from stream_sidecar.session_files.replacing import FileChangedError, Replacement
 from stream_sidecar.session_files.reports import FileReport, Tally
@@ -156,7 +157,7 @@ def repair_file(
     tally = Tally(report, record)
     try:
         report.format = format_of(path)
-        if job.write and path.name in noted_in(path.parent):
+        if job.write and _is_backup(path):
             raise CannotReplaceError("it is a backup, which --restore puts back")
         if report.format == "sqlite":
             _repair_database(path, job, tally, advance)
@@ -173,6 +174,12 @@ def repair_file(
     except (OSError, sqlite3.Error, FileChangedError, CannotReplaceError) as error:
         report.error = f"{error}" or type(error).__name__
     return tally.finish()
+
+
+def _is_backup(path: Path) -> bool:
+    """Whether the file is on the list of backups of its folder. The list may have
+    thousands of lines, and is read only for a name that a backup can have."""
+    return backup_of(path.name) is not None and path.name in noted_in(path.parent)
 
 
 def format_of(path: Path) -> str:
