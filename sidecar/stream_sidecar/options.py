@@ -158,12 +158,14 @@ class Emit:
     they stood (``text``), or become ordinary calls at the end (``promote``).
     ``reasoning``: text between tags is left out (``drop``), goes to the wire's field
     for reasoning (``include``), or goes there only if the provider accepts it in the
-    next request (``auto``).
+    next request (``auto``). ``rewrite``: documents of the stream's own wire that the
+    wire's official SDKs cannot read are written from the events, too.
     """
 
     wire: str
     claims: Literal["drop", "text", "promote"] = "drop"
     reasoning: Literal["auto", "drop", "include"] = "auto"
+    rewrite: bool = False
 
 
 @frozen

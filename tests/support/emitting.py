@@ -61,10 +61,11 @@ def emitted(
     claims: str = "drop",
     reasoning: str = "include",
     whole: bool = False,
+    rewrite: bool = False,
     close: Params | None = None,
 ) -> Emitted:
     """Emits ``chunks`` on ``wire`` and reads that again; ``whole``: as one body."""
-    emit = {"wire": wire, "claims": claims, "reasoning": reasoning}
+    emit = {"wire": wire, "claims": claims, "reasoning": reasoning, "rewrite": rewrite}
     stream = Stream(options_of({**params, "emit": emit}))
     emission = stream.emission()
     assert emission is not None

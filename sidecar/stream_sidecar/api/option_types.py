@@ -84,6 +84,7 @@ class EmitOptions(_EmitRequired, total=False):
     """``emit``."""
 
     claims: EmitClaims
+    rewrite: bool
     reasoning: Literal["auto", "drop", "include"]
 
 

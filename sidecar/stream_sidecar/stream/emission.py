@@ -182,7 +182,8 @@ class Emission:
         self._options = options
         self._outlet = outlet
         row = WIRES[outlet.emit.wire]
-        self._documents = OwnDocuments(row, options.limits.max_held_chars)
+        rules = row.sdk_rules() if row.sdk_rules and outlet.emit.rewrite else None
+        self._documents = OwnDocuments(row, options.limits.max_held_chars, rules)
         self._stream = options.stream_id or ""
         self._writer = row.make_writer(wire, outlet.origins, self._stream)
         self._left_out = defaultdict[int, list[str]](list)
@@ -191,7 +192,7 @@ class Emission:
         if outlet.emit.reasoning != "include":
             self._decided += (ReasoningDelta, Reclassify)
         self._signatures: set[str] = set()  # those that were written
-        self._states = row.states
+        self._states = None if rules else row.states
         self._removals = 0  # before the document that is next
         self._ids = SentIds()
 
@@ -233,6 +234,7 @@ class Emission:
             for original in map(inside_of, chunks):
                 written = self._states.add(original, written, is_broken)
         self._documents.push(chunks, written)
+        self._documents.judge(chunks)
 
     def _write(self, events: list[Event]) -> list[Chunk]:
         for event in events:

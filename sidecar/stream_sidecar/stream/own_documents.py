@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from stream_sidecar.parts import JsonObject
-    from stream_sidecar.wires.shared.row import WireRow
+    from stream_sidecar.wires.shared.row import SdkRules, WireRow
 
 MOST_WAITING = 256
 """At most this many documents wait for a decision. A finished stream waits for its
@@ -62,15 +62,19 @@ class ReadDocument:
 @define(eq=False)
 class OwnDocuments:
     """The documents that wait, as they came and as the writer made them; ``written``:
-    these are emitted. ``most_held``: at most so many code points wait undecided."""
+    these are emitted. ``most_held``: at most so many code points wait undecided.
+    ``sdk_rules``: a document that they do not allow is emitted as written."""
 
     row: WireRow
     most_held: int
+    sdk_rules: SdkRules | None = None
     written: bool = False
     _waiting: list[tuple[list[Chunk], list[Chunk]]] = field(factory=list)
     _lags: bool = False  # the writer made no document from the last one
     _removals: int = 0  # as counted when documents were last emitted
     _has_begun: bool = False
+    _is_refused: bool = False  # a waiting document is one that the SDKs cannot read
+    _has_refused: bool = False  # there was such a document
     _early: list[Chunk] = field(factory=list)  # extra documents before all others
     #: the latest document of each type around which nothing is written yet
     _bare: dict[str | None, Chunk] = field(factory=dict)
@@ -79,6 +83,13 @@ class OwnDocuments:
         """Adds a document as it came, and the documents ``written`` from its events."""
         self._waiting.append((originals, written))
         self._lags = not (written or self.row.stands_alone)
+
+    def judge(self, chunks: list[Chunk]) -> None:
+        """Asks the ``sdk_rules`` about a document as it came."""
+        if self.sdk_rules is not None:
+            allowed = [self.sdk_rules.allows(inside_of(chunk)) for chunk in chunks]
+            if not all(allowed):
+                self._is_refused = self._has_refused = True
 
     def after(self, document: ReadDocument, *, cites: bool, stays: bool) -> list[Chunk]:
         """The chunks to emit after the document was read. ``cites``: it has positions
@@ -89,12 +100,13 @@ class OwnDocuments:
         is_undecided = is_full and not document.is_settled
         is_misplaced = cites and document.removals > 0
         self._switch_if(not document.chunks or is_undecided or is_misplaced)
+        self._switch_if(self._is_refused and not document.is_over)
         self._switch_if(document.removals > self._removals)
         is_ready = document.is_settled and (is_full or not self._lags)
         if not (is_ready or self.written):
             return []
         chunks = self._take()
-        self._removals = document.removals
+        self._removals, self._is_refused = document.removals, False
         if (
             document.is_settled
             and document.chunks
@@ -111,7 +123,7 @@ class OwnDocuments:
 
     def end(self, removals: int, *, is_other: bool) -> list[Chunk]:
         """The waiting documents. ``is_other``: the end is not the provider's own."""
-        self._switch_if(is_other or removals > self._removals)
+        self._switch_if(is_other or self._is_refused or removals > self._removals)
         return self._take()
 
     def _switch_if(self, is_other: bool) -> None:
@@ -145,7 +157,9 @@ class OwnDocuments:
 
     def _around(self, chunk: Chunk, original: Chunk) -> Chunk:
         inside = inside_of(original)
-        dressed = Chunk(around(chunk, inside, self.row))
+        dressed = Chunk(around(chunk, inside, self.row, whole=self._has_refused))
+        if self.sdk_rules is not None:
+            dressed = Chunk(self.sdk_rules.finished(dressed))
         return dressed if inside is original else Chunk({**original, "data": dressed})
 
 
@@ -173,17 +187,22 @@ _COUNTS = ("usage", "usageMetadata")
 """The writer has all of their values, also those of earlier documents."""
 
 
-def around(written: JsonObject, original: JsonObject, row: WireRow) -> JsonObject:
+def around(
+    written: JsonObject, original: JsonObject, row: WireRow, *, whole: bool = False
+) -> JsonObject:
     """``written`` with the members of ``original`` that it lacks, or has by default,
-    and no event carries, and without empty members that ``original`` lacks."""
+    and no event carries. Unless it is wanted ``whole``, it is without empty members
+    that ``original`` lacks, and has the nulls of ``original``."""
     dressed = {
         name: value
         for name, value in written.items()
-        if name in original or (value and name not in _CONSTANT)
+        if whole or name in original or (value and name not in _CONSTANT)
     }
     defaults = row.defaults.get(str(written.get("object")), frozenset())
     for name, value in original.items():
         member = None if name in defaults else written.get(name)
+        if whole and value is None:
+            continue
         if member is None:
             if name not in row.writer_members or not value:
                 dressed[name] = value
@@ -192,18 +211,22 @@ def around(written: JsonObject, original: JsonObject, row: WireRow) -> JsonObjec
         elif name in _COUNTS and type(value) is dict:
             dressed[name] = {key: member[key] for key in member if key in value}
         elif _is_alike(member, value):
-            dressed[name] = around(member, value, row)
+            dressed[name] = around(member, value, row, whole=whole)
         elif type(member) is type(value) is list:
-            dressed[name] = _around_items(member, value, row)
+            dressed[name] = _around_items(member, value, row, whole=whole)
     return dressed
 
 
-def _around_items(written: list[Any], originals: list[Any], row: WireRow) -> list[Any]:
+def _around_items(
+    written: list[Any], originals: list[Any], row: WireRow, *, whole: bool
+) -> list[Any]:
     """The items of ``written``, each `around` the original with its ``index``."""
     by_index = {_index(item, place): item for place, item in enumerate(originals)}
     pairs = [(item, by_index.get(_index(item, -1))) for item in written]
     return [
-        around(item, original, row) if original and _is_alike(item, original) else item
+        around(item, original, row, whole=whole)
+        if original and _is_alike(item, original)
+        else item
         for item, original in pairs
     ]
 

@@ -226,7 +226,7 @@ class Stream:
             outlet.is_over = all(choice.last for choice in self._choices.all.values())
         held = outlet.held
         for choice in self._choices.all.values():
-            held += choice.channel.readers.held
+            held += choice.held
         outlet.passes(document, held, is_unread=self._intake.is_unread)
 
 

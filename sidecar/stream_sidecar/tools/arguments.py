@@ -145,8 +145,10 @@ class ArgumentText:
 
     @property
     def waiting(self) -> int:
-        """The number of code points that wait because they may be a snapshot."""
-        return 0 if self._snapshot is None else len(self._snapshot.text)
+        """The number of code points that wait because they may be a placeholder or a
+        snapshot."""
+        snapshot = "" if self._snapshot is None else self._snapshot.text
+        return len(self._lead or "") + len(snapshot)
 
     def new_text(self, text: str) -> str:
         """The new part of ``text``, the next fragment: all of it, unless it is a

@@ -8,6 +8,7 @@ from stream_sidecar.wires.anthropic.blocks import SHAPE, THINKING
 from stream_sidecar.wires.anthropic.reader import AnthropicWire, fits
 from stream_sidecar.wires.anthropic.refusals import AnthropicCleaner
 from stream_sidecar.wires.anthropic.request import write
+from stream_sidecar.wires.anthropic.sdk_rules import MessagesSdkRules
 from stream_sidecar.wires.anthropic.settings import HOST_MENDS, mended_settings
 from stream_sidecar.wires.anthropic.usage import with_compaction
 from stream_sidecar.wires.anthropic.writer import WRITTEN, AnthropicWriter
@@ -50,6 +51,7 @@ ROW = WireRow(
         complete=with_compaction,
     ),
     writer=AnthropicWriter,
+    sdk_rules=MessagesSdkRules,
     writer_members=frozenset(("content", "stop_reason", "error")),
     is_extra=lambda value: value.get("type", "error") not in WRITTEN,
     request=write,

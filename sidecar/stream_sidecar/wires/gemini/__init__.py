@@ -9,6 +9,7 @@ from stream_sidecar.wires.gemini.interactions import is_interaction
 from stream_sidecar.wires.gemini.reader import GEMINI_WRITTEN, GeminiWire, fits
 from stream_sidecar.wires.gemini.refusals import GeminiCleaner
 from stream_sidecar.wires.gemini.request import write
+from stream_sidecar.wires.gemini.sdk_rules import GeminiSdkRules
 from stream_sidecar.wires.gemini.writer import GeminiWriter
 from stream_sidecar.wires.shared.request_rules import Rule
 from stream_sidecar.wires.shared.request_shapes import RequestShape
@@ -46,6 +47,7 @@ ROW = WireRow(
     ),
     reasons={"other": "error"},
     writer=GeminiWriter,
+    sdk_rules=GeminiSdkRules,
     writer_members=GEMINI_WRITTEN - {"promptFeedback", "finishMessage"},
     stands_alone=True,
     is_extra=lambda value: value.keys().isdisjoint(GEMINI_WRITTEN),

@@ -6,6 +6,7 @@ from stream_sidecar.wires.openai_chat.reader import CHAT_WRITTEN, OpenAIChatWire
 from stream_sidecar.wires.openai_chat.refusals import ChatCleaner
 from stream_sidecar.wires.openai_chat.request import write
 from stream_sidecar.wires.openai_chat.rules import RULES
+from stream_sidecar.wires.openai_chat.sdk_rules import ChatSdkRules
 from stream_sidecar.wires.openai_chat.writer import (
     PASSED,
     OpenAIChatWriter,
@@ -40,6 +41,7 @@ ROW = WireRow(
         reasoning=("completion_tokens_details.reasoning_tokens", "reasoning_tokens"),
     ),
     writer=OpenAIChatWriter,
+    sdk_rules=ChatSdkRules,
     writer_members=CHAT_WRITTEN,
     states=PassedStates(PASSED, with_states, without_later),
     stands_alone=True,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from stream_sidecar.wires.openai_responses.reader import OpenAIResponsesWire, fits
 from stream_sidecar.wires.openai_responses.refusals import ResponsesCleaner
 from stream_sidecar.wires.openai_responses.request import write
+from stream_sidecar.wires.openai_responses.sdk_rules import ResponsesSdkRules
 from stream_sidecar.wires.openai_responses.writer import DEFAULTS, OpenAIResponsesWriter
 from stream_sidecar.wires.shared.fields import type_of
 from stream_sidecar.wires.shared.request_rules import Rule
@@ -60,6 +61,7 @@ ROW = WireRow(
         "type" in value and not type_of(value).startswith(("response.", "error"))
     ),
     writer=OpenAIResponsesWriter,
+    sdk_rules=ResponsesSdkRules,
     request=write,
     shape=RequestShape(
         items="input",

@@ -38,6 +38,17 @@ class EventWriter(Protocol):
     def fold(self, chunks: list[Chunk]) -> Chunk: ...
 
 
+class SdkRules(Protocol):
+    """Looks at all documents of one stream, in their order. ``allows``: whether the
+    wire's official SDKs read from a document what it says. ``finished``: a document
+    that was written instead, with what the SDKs need of members that no event carries.
+    """
+
+    def allows(self, document: JsonObject) -> bool: ...
+
+    def finished(self, document: JsonObject) -> JsonObject: ...
+
+
 @frozen
 class PassedStates:
     """Lists of provider state, the members ``names`` of a turn, that pass with the
@@ -83,6 +94,8 @@ class WireRow:
     - ``reasons``: finish words in lower case that have a meaning only on this wire.
     - ``writer``: writes events as documents of the wire, if ``is_written`` is true for
       them.
+    - ``sdk_rules``: says which documents the wire's official SDKs cannot read. They are
+      written, if the host asks for this (`Emit.rewrite`).
     - ``writer_members``: members that only ``writer`` may write.
     - ``defaults``: ``object`` of a document -> members that ``writer`` gives a default
       value, so that the value of the provider's own document counts.
@@ -111,6 +124,7 @@ class WireRow:
     writer: Callable[[WireRow, str, Mapping[int, Origin], str], EventWriter] | None = (
         None
     )
+    sdk_rules: Callable[[], SdkRules] | None = None
     is_written: Callable[[JsonObject], bool] = field(default=lambda _value: True)
     writer_members: frozenset[str] = frozenset()
     defaults: Mapping[str, frozenset[str]] = field(factory=dict)
