@@ -388,7 +388,7 @@ pub struct Edit {
 
 /// Writes the clean stream as documents of `wire`, too.
 ///
-/// `claims`: calls found in the text are left out (`drop`), stay in the text where they stood (`text`), or become ordinary calls at the end (`promote`). `reasoning`: text between tags is left out (`drop`), goes to the wire's field for reasoning (`include`), or goes there only if the provider accepts it in the next request (`auto`).
+/// `claims`: calls found in the text are left out (`drop`), stay in the text where they stood (`text`), or become ordinary calls at the end (`promote`). `reasoning`: text between tags is left out (`drop`), goes to the wire's field for reasoning (`include`), or goes there only if the provider accepts it in the next request (`auto`). `rewrite`: documents of the stream's own wire that the wire's official SDKs cannot read are written from the events, too.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Emit {
@@ -400,11 +400,14 @@ pub struct Emit {
     /// What happens to reasoning that stood between tags in the text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reasoning: Option<EmitReasoning>,
+    /// Rewrite.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rewrite: Option<bool>,
 }
 
 /// Writes the clean stream as documents of `wire`, too.
 ///
-/// `claims`: calls found in the text are left out (`drop`), stay in the text where they stood (`text`), or become ordinary calls at the end (`promote`). `reasoning`: text between tags is left out (`drop`), goes to the wire's field for reasoning (`include`), or goes there only if the provider accepts it in the next request (`auto`).
+/// `claims`: calls found in the text are left out (`drop`), stay in the text where they stood (`text`), or become ordinary calls at the end (`promote`). `reasoning`: text between tags is left out (`drop`), goes to the wire's field for reasoning (`include`), or goes there only if the provider accepts it in the next request (`auto`). `rewrite`: documents of the stream's own wire that the wire's official SDKs cannot read are written from the events, too.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -416,6 +419,8 @@ pub struct EmitOutput {
     /// Reasoning.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reasoning: Option<EmitReasoning>,
+    /// Rewrite.
+    pub rewrite: bool,
 }
 
 /// What a program needs to know about an error.

@@ -604,23 +604,25 @@ export interface Edit {
 /**
  * Writes the clean stream as documents of `wire`, too.
  *
- * `claims`: calls found in the text are left out (`drop`), stay in the text where they stood (`text`), or become ordinary calls at the end (`promote`). `reasoning`: text between tags is left out (`drop`), goes to the wire's field for reasoning (`include`), or goes there only if the provider accepts it in the next request (`auto`).
+ * `claims`: calls found in the text are left out (`drop`), stay in the text where they stood (`text`), or become ordinary calls at the end (`promote`). `reasoning`: text between tags is left out (`drop`), goes to the wire's field for reasoning (`include`), or goes there only if the provider accepts it in the next request (`auto`). `rewrite`: documents of the stream's own wire that the wire's official SDKs cannot read are written from the events, too.
  */
 export interface Emit {
   wire: "openai-chat" | "openai-responses" | "anthropic" | "gemini";
   claims?: "drop" | "text" | "promote" | null;
   reasoning?: "auto" | "drop" | "include" | null;
+  rewrite?: boolean | null;
 }
 
 /**
  * Writes the clean stream as documents of `wire`, too.
  *
- * `claims`: calls found in the text are left out (`drop`), stay in the text where they stood (`text`), or become ordinary calls at the end (`promote`). `reasoning`: text between tags is left out (`drop`), goes to the wire's field for reasoning (`include`), or goes there only if the provider accepts it in the next request (`auto`).
+ * `claims`: calls found in the text are left out (`drop`), stay in the text where they stood (`text`), or become ordinary calls at the end (`promote`). `reasoning`: text between tags is left out (`drop`), goes to the wire's field for reasoning (`include`), or goes there only if the provider accepts it in the next request (`auto`). `rewrite`: documents of the stream's own wire that the wire's official SDKs cannot read are written from the events, too.
  */
 export interface EmitOutput {
   wire: "openai-chat" | "openai-responses" | "anthropic" | "gemini" | (string & {});
   claims: "drop" | "text" | "promote" | (string & {});
   reasoning?: "auto" | "drop" | "include" | (string & {});
+  rewrite: boolean;
 }
 
 /**

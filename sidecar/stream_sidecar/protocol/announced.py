@@ -128,6 +128,7 @@ OPTION_NAMES = (
     "emit.wire",
     "emit.claims",
     "emit.reasoning",
+    "emit.rewrite",
 )
 
 HEADER_NAMES = ("anthropic-beta",)

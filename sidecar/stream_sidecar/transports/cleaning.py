@@ -66,6 +66,8 @@ class Cleaner:
 
     - ``claims``: what happens to calls that the model wrote into its text ("drop",
       "text", "promote").
+    - ``rewrite``: whether documents that the provider's official SDKs cannot read are
+      written anew.
     - ``policy``, ``response_template``: how the text is read.
     - ``prepare``: whether requests are prepared.
     - ``provider``: the name of the provider, if the address does not say it.
@@ -79,6 +81,7 @@ class Cleaner:
         self,
         *,
         claims: EmitClaims = "drop",
+        rewrite: bool = False,
         policy: PolicyOptions | None = None,
         response_template: JsonObject | None = None,
         prepare: bool = True,
@@ -94,6 +97,7 @@ class Cleaner:
         if not isinstance(prepare, bool):
             raise InvalidParamsError("prepare: must be a boolean", path="prepare")
         self._claims = claims
+        self._rewrites = rewrite
         self._prepares = prepare
         self._provider = provider
         self._reading: dict[str, Any] = {
@@ -106,7 +110,7 @@ class Cleaner:
         self._has_warned = False
         Stream(
             provider=provider,
-            emit={"wire": "openai-chat", "claims": claims},
+            emit={"wire": "openai-chat", "claims": claims, "rewrite": rewrite},
             **self._reading,
         )
 
@@ -175,7 +179,11 @@ class Cleaner:
         """The options of a stream. If requests like this one are prepared, reasoning
         from the text goes to the wire's field for it. Each response has a new id, so
         that calls of two turns never share an id."""
-        emit: dict[str, Any] = {"wire": request.wire, "claims": self._claims}
+        emit: dict[str, Any] = {
+            "wire": request.wire,
+            "claims": self._claims,
+            "rewrite": self._rewrites,
+        }
         if self._is_prepared(request):
             emit["reasoning"] = "include"
         return {

@@ -99,6 +99,7 @@ class Sending(Generic[Transport]):
         transport: Transport | None = None,
         *,
         claims: EmitClaims = "drop",
+        rewrite: bool = False,
         policy: PolicyOptions | None = None,
         response_template: JsonObject | None = None,
         prepare: bool = True,

@@ -28,7 +28,7 @@ const HEADERS: &str = "requestHeaders (a changed request cannot ask to drop sign
 /// # async fn pass(sidecar: stream_sidecar::Sidecar, body: bytes::Bytes) -> Result<(), stream_sidecar::Error> {
 /// use stream_sidecar::{OpenParams, protocol::{Emit, EmitWire, Wire}};
 ///
-/// let emit = Some(Emit { wire: EmitWire::OpenaiChat, claims: None, reasoning: None });
+/// let emit = Some(Emit { wire: EmitWire::OpenaiChat, claims: None, reasoning: None, rewrite: None });
 /// let params = OpenParams {
 ///     wire: Some(Wire::OpenaiChat), provider: Some("groq".into()), emit, ..Default::default()
 /// };

@@ -71,6 +71,12 @@ impl SidecarLayer {
         Ok(self.with(|it| it.claims = claims))
     }
 
+    /// Documents that the provider's official SDKs cannot read are written anew.
+    #[must_use]
+    pub fn rewrite(self, rewrites: bool) -> Self {
+        self.with(|it| it.rewrite = rewrites)
+    }
+
     /// The policy for every answer.
     ///
     /// # Errors

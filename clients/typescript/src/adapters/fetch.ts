@@ -4,7 +4,7 @@
 // responses, and all responses if no sidecar can be started.
 
 import { unlessAborted } from "../cancellation.js";
-import { assertSidecar, callback, checked, data, oneOf, policy, text, type Checks } from "../checks.js";
+import { assertSidecar, callback, checked, data, flag, oneOf, policy, text, type Checks } from "../checks.js";
 import type { BodyFormat } from "../stream/body-format.js";
 import { SidecarError } from "../errors.js";
 import type { OpenParams, PolicyPatch } from "../protocol.js";
@@ -24,6 +24,8 @@ export interface SidecarFetchOptions extends PreparingOptions, ListeningOptions,
   fetch?: typeof globalThis.fetch;
   /** Calls that the model wrote into its text are left out, kept in the text, or turned into calls. Default: "drop". */
   claims?: "drop" | "text" | "promote";
+  /** Documents that the provider's official SDKs cannot read are written anew. Default: false. */
+  rewrite?: boolean;
   policy?: PolicyPatch;
   /** How the model writes; replaces the profile of its name (protocol.md, "Response templates"). */
   responseTemplate?: OpenParams["responseTemplate"];
@@ -37,6 +39,7 @@ export const FETCH: Checks<SidecarFetchOptions> = {
   ...LOSSES,
   fetch: callback,
   claims: oneOf("drop", "text", "promote"),
+  rewrite: flag,
   policy,
   responseTemplate: data,
   provider: text,
@@ -247,10 +250,11 @@ class Cleaner {
   }
 
   #params({ asked, headers }: ReadRequest): OpenParams {
-    const { claims = "drop" } = this.#options;
+    const { claims = "drop", rewrite } = this.#options;
     const isPrepared = this.#preparing.isCertain && !coversBody(headers);
     const reasoning = isPrepared && { reasoning: "include" as const };
-    return { ...this.#about(asked), wire: asked.wire, emit: { wire: asked.wire, claims, ...reasoning } };
+    const emit = { wire: asked.wire, claims, ...reasoning, ...(rewrite && { rewrite }) };
+    return { ...this.#about(asked), wire: asked.wire, emit };
   }
 
   /** The params about the model and the provider. */

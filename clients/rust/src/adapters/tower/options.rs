@@ -44,6 +44,7 @@ type AnswerCallback<T> = Option<Arc<dyn Fn(&T, &AnswerInfo) + Send + Sync>>;
 pub(super) struct Options {
     pub(super) pool: SidecarPool,
     pub(super) claims: EmitClaims,
+    pub(super) rewrite: bool,
     pub(super) policy: Option<PolicyPatch>,
     pub(super) response_template: Option<Map<String, Value>>,
     pub(super) provider: Option<String>,
@@ -82,6 +83,7 @@ impl Options {
         Self {
             pool,
             claims: EmitClaims::Drop,
+            rewrite: false,
             policy: None,
             response_template: None,
             provider: None,
