@@ -101,6 +101,9 @@ _EXTRA = ("details", "innererror", "inner_error", "metadata")
 """Keys of objects with more facts about an error."""
 
 _NOTHING = patterns.compile(r"\s*+(?:none|null|undefined|error)?\s*+", re.IGNORECASE)
+_OF_ANOTHER = patterns.compile(r"provider returned error", re.IGNORECASE)
+"""A message of OpenRouter's that says nothing: ``metadata.raw`` has the provider's."""
+
 _EVENT_NAME = patterns.compile(r"message-end|response\.[a-z]+|[a-z._]+\.error")
 """Values of ``type`` that are names of events in a stream, not types of errors."""
 
@@ -183,6 +186,8 @@ def _read_object(facts: ErrorFacts, node: dict[str, Any]) -> Any:
     inner, message = _inner_node(node), _first_value(node, _MESSAGES, str)
     if message is not None:
         facts.message = message[:WINDOW]
+        if _OF_ANOTHER.fullmatch(facts.message) and facts.extra:
+            return facts.extra
     # the text of a message can contain the whole error again
     return message if inner is None else inner
 

@@ -95,7 +95,10 @@ class EmittingOutlet(Outlet):
         value, event = document.value, document.event
         values = value if type(value) is list else (value,)
         chunks = []
-        if all(type(item) is dict and self._row.is_written(item) for item in values):
+        is_exception = (event or "").endswith("Exception")  # of AWS, which no wire has
+        if not is_exception and all(
+            type(item) is dict and self._row.is_written(item) for item in values
+        ):
             chunks = [_chunk(item, event) for item in values]
         between = self.between if is_unread else None
         self.passed.append(
