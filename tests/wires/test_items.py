@@ -46,6 +46,13 @@ def test_a_hosted_item_that_goes_takes_the_reasoning_that_led_to_it() -> None:
     assert [each.get("id") for each in sent] == [None]
 
 
+def test_a_hosted_item_without_its_id() -> None:
+    """OpenAI: "Missing required parameter: 'input[1].id'"."""
+    sent, lost = _prepared(SEARCH, _message("msg_1"))
+    assert [each["type"] for each in sent] == ["message"]
+    assert lost == ["/input/1"]
+
+
 def test_reasoning_before_a_result_that_was_added_leads_to_nothing() -> None:
     sent, lost = _prepared({**CALL, "id": "sh_1"}, _thought("rs_1"))
     assert [each["type"] for each in sent] == ["shell_call", "shell_call_output"]

@@ -26,6 +26,7 @@ from stream_sidecar.wires.anthropic.blocks import (
     citation,
     result,
 )
+from stream_sidecar.wires.anthropic.usage import with_late_cache
 from stream_sidecar.wires.shared.content_blocks import BlockWire
 from stream_sidecar.wires.shared.fields import first_text, refusal, type_of
 
@@ -128,7 +129,7 @@ class AnthropicWire(BlockWire):
 
     def _stopped(self, delta: JsonObject, event: JsonObject) -> None:
         self.finish(delta, "stop_reason")
-        self.count(self.body(event, "usage"))
+        self.count(with_late_cache(self._usage, self.body(event, "usage")))
         self.report_details(event | delta, _DETAILS)
         if delta.get("stop_reason") == "refusal" and delta.get("stop_details"):
             details = self.body(delta, "stop_details")

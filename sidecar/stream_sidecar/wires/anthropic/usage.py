@@ -9,12 +9,22 @@ from stream_sidecar.wires.shared.usage import count_of
 if TYPE_CHECKING:
     from stream_sidecar.parts import JsonObject
 
-_SAMPLED = (
-    "input_tokens",
-    "output_tokens",
-    "cache_read_input_tokens",
-    "cache_creation_input_tokens",
-)
+_INPUT = "input_tokens"
+_CACHED = ("cache_read_input_tokens", "cache_creation_input_tokens")
+_SAMPLED = (_INPUT, "output_tokens", *_CACHED)
+
+
+def with_late_cache(before: JsonObject | None, counts: JsonObject) -> JsonObject:
+    """``counts``, from the end of a stream, without what the start has counted already.
+    A start without counts of the cache has the whole prompt as ``input_tokens``; the
+    tokens of the cache, which are told at the end alone, are part of it (DashScope,
+    jeremychone/rust-genai#258)."""
+    total = count_of(before or {}, (_INPUT,))
+    cached = sum(count_of(counts, (name,)) or 0 for name in _CACHED)
+    is_late = cached > 0 and total is not None and _INPUT not in counts
+    if not is_late or any(name in (before or {}) for name in _CACHED):
+        return counts
+    return {**counts, _INPUT: max((total or 0) - cached, 0)}
 
 
 def with_compaction(value: JsonObject) -> JsonObject:

@@ -27,6 +27,7 @@ UNKNOWN_ID = "the sidecar made this id, so the server has no such item"
 NO_CONTENT = "a reasoning item without content is refused"
 TWICE = "an item can be sent only once"
 TORN = "its reasoning is missing, and it cannot go without its id"
+NO_ID = "it cannot go without an id, and has none"
 REFUSED_ID = "this provider refuses its id, and it cannot go without one"
 WITHOUT_CALL = "the item that it belongs to does not go"
 
@@ -76,7 +77,7 @@ class ResponsesCleaner(ItemCleaner):
         if any(name in self._gone for name in _names(item)):
             self._drop(item, WITHOUT_CALL)
             return None
-        if is_bound and has_id:
+        if is_bound:
             if reason := self._why_not(item, kind, id):
                 self._drop(item, reason)
                 return None
@@ -94,6 +95,8 @@ class ResponsesCleaner(ItemCleaner):
         return item
 
     def _why_not(self, item: JsonObject, kind: str, id: str) -> str:
+        if not id:
+            return NO_ID
         if self._thought == "gone":
             return TORN
         if id in self._sent:
