@@ -9,6 +9,7 @@ CWM, Step-Audio). HyperCLOVA X, MiniMax and others have a grammar each.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from stream_sidecar import patterns
@@ -108,10 +109,11 @@ def _inkling(cursor: Cursor) -> Reading[Found]:
     part = yield from cursor.scan(ObjectScanner())
 
     def read(raw: str) -> Calls:
-        try:
-            return calls_of(raw[slice(*part)], start)
-        except MalformedError:
-            return json_part(name, part, cursor.position)(raw)
+        with suppress(MalformedError):
+            calls = calls_of(raw[slice(*part)], start)
+            if name in ("", calls[0].name):
+                return calls
+        return json_part(name, part, cursor.position)(raw)
 
     cursor.closed_body = cursor.position, read
     yield from cursor.space()
