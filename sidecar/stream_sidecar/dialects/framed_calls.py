@@ -21,7 +21,7 @@ from stream_sidecar.forms.call_bodies import (
     json_part,
     typed,
 )
-from stream_sidecar.forms.form import Form, Found, MalformedError, WrittenCall
+from stream_sidecar.forms.form import Form, Found, MalformedError, WrittenCall, mark
 from stream_sidecar.forms.grammar import LONGEST_NAME, literals
 from stream_sidecar.forms.kinds import PieceKind
 from stream_sidecar.forms.literals import Literals
@@ -29,6 +29,7 @@ from stream_sidecar.forms.shared_grammars import (
     NAME,
     begin_reasoning,
     closed_object,
+    empty_section,
     framed_calls,
     json_calls,
     tool_name,
@@ -49,43 +50,53 @@ _ID = patterns.compile(r"[^\s<>]*+")
 @frozen
 class FramedCall:
     """The tokens of a family: before several calls, before each call, its name and its
-    arguments, and after it. Each has one or more spellings; "" means that it may be
-    missing."""
+    arguments, and after it. Any of them may be missing if another one says the same.
+    ``closers``: of a call and of several calls."""
 
     section: tuple[str, ...]
     begin: str
-    name: tuple[tuple[str, ...], ...]
-    arguments: tuple[tuple[str, ...], ...]
-    end: tuple[tuple[str, ...], ...]
-    closers: tuple[str, ...] = ()
+    name: str
+    arguments: tuple[str, ...]
+    end: tuple[str, ...]
+    closers: tuple[str, ...]
 
 
 def _framed(tokens: FramedCall) -> Callable[[Cursor], Reading[Found]]:
     def grammar(cursor: Cursor) -> Reading[Found]:
-        yield from cursor.space()
         if cursor.opener in tokens.section:
-            yield from cursor.literal(tokens.begin)
+            if (yield from empty_section(cursor, *tokens.closers[1:])):
+                return mark()
+            yield from cursor.space()
+            yield from cursor.optional(tokens.begin)
         yield from cursor.space()
         id = yield from cursor.run(_ID, LONGEST_NAME)
-        yield from _tokens(cursor, tokens.name)
-        name = yield from tool_name(cursor, NAME)
-        yield from _tokens(cursor, tokens.arguments)
+        yield from cursor.space()
+        if (yield from cursor.optional(tokens.name)):
+            yield from cursor.space()
+            name = yield from tool_name(cursor, NAME)
+        else:
+            name, id = id, ""
+        yield from cursor.space()
+        begins = False
+        for token in tokens.arguments:
+            begins |= bool((yield from cursor.optional(token)))
+            yield from cursor.space()
+        if not (name and begins):
+            yield from cursor.literal("{")
+            cursor.index -= 1
         cursor.partial = cut_part(name, cursor.position, id)
         part = yield from cursor.scan(ObjectScanner())
-        cursor.closed_body = cursor.position, json_part(name, part, cursor.position, id)
-        yield from _tokens(cursor, tokens.end)
+        for token in tokens.end:
+            end = cursor.position
+            cursor.closed_body = end, json_part(name, part, end, id)
+            yield from cursor.space()
+            if token is tokens.end[-1]:
+                yield from cursor.literal(token)
+            else:
+                yield from cursor.optional(token)
         return Found(PieceKind.CALL, json_part(name, part, cursor.position, id))
 
     return grammar
-
-
-def _tokens(cursor: Cursor, tokens: tuple[tuple[str, ...], ...]) -> Reading[None]:
-    for spellings in tokens:
-        yield from cursor.space()
-        required = tuple(filter(None, spellings))
-        read = cursor.literal if required == spellings else cursor.optional
-        yield from read(*required)
-    yield from cursor.space()
 
 
 def _form(tokens: FramedCall) -> Form:
@@ -101,8 +112,10 @@ def _inkling(cursor: Cursor) -> Reading[Found]:
     again and the arguments, or it is the arguments."""
     name = cursor.opener.removesuffix(_INKLING)
     if name == cursor.opener:
-        name = yield from cursor.run(_ID, LONGEST_NAME)
-        yield from cursor.literal(_INKLING)
+        name = yield from cursor.run(NAME, LONGEST_NAME)
+        if not (yield from cursor.optional(_INKLING)):
+            yield from cursor.literal("{" if name else _INKLING)
+            cursor.index -= 1
     yield from cursor.space()
     start = cursor.position
     cursor.partial = lambda raw: cut_calls(raw[start:], start)
@@ -129,8 +142,10 @@ _LINE_END = Literals(("\n",))
 def _grok(cursor: Cursor) -> Reading[Found]:
     """Reads Grok's call: the name, and after each separator a key and a value."""
     if cursor.opener == _GROK[0]:
+        if (yield from empty_section(cursor, _GROK_ENDS[2])):
+            return mark()
         yield from cursor.space()
-        yield from cursor.literal(_GROK[1])
+        yield from cursor.optional(_GROK[1])
     yield from cursor.space()
     name = yield from cursor.word(NAME)
     yield from cursor.blanks()
@@ -265,9 +280,9 @@ def _rwkv_bare(cursor: Cursor) -> Reading[Found]:
 _SOLAR = FramedCall(
     ("<|begin|>assistant<|tool_calls|>", "<|tool_calls|>"),
     "<|tool_call:begin|>",
-    (("<|tool_call:name|>",),),
-    (("<|tool_call:args|>",),),
-    (("<|tool_call:end|>",),),
+    "<|tool_call:name|>",
+    ("<|tool_call:args|>",),
+    ("<|tool_call:end|>",),
     ("<|tool_call:end|>", "<|calls|>"),
 )
 
@@ -279,14 +294,14 @@ def _plamo_token(name: str) -> str:
 _PLAMO = FramedCall(
     (_plamo_token("begin_tool_requests"),),
     _plamo_token("begin_tool_request"),
-    ((_plamo_token("begin_tool_name"),),),
+    _plamo_token("begin_tool_name"),
     (
-        (_plamo_token("end_tool_name"),),
-        (_plamo_token("begin_tool_arguments"),),
-        ("", "<|plamo:constrain|>json"),
-        ("", "<|plamo:msg|>"),
+        _plamo_token("end_tool_name"),
+        _plamo_token("begin_tool_arguments"),
+        "<|plamo:constrain|>json",
+        "<|plamo:msg|>",
     ),
-    ((_plamo_token("end_tool_arguments"),), (_plamo_token("end_tool_request"),)),
+    (_plamo_token("end_tool_arguments"), _plamo_token("end_tool_request")),
     (_plamo_token("end_tool_request"), _plamo_token("end_tool_requests")),
 )
 

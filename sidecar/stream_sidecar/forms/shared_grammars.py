@@ -37,6 +37,19 @@ def tool_name(cursor: Cursor, pattern: re.Pattern[str]) -> Reading[str]:
     return name
 
 
+def empty_section(cursor: Cursor, *ends: str) -> Reading[bool]:
+    """Reads one of ``ends``, if it comes next and ends its line: a section without
+    calls. Raises MismatchError if more text follows on the line, as in a sentence."""
+    start = cursor.position
+    yield from cursor.space()
+    is_empty = bool((yield from cursor.optional(*ends)))
+    if is_empty:
+        start = cursor.position
+        yield from cursor.line_end()
+    cursor.index -= cursor.position - start
+    return is_empty
+
+
 _PROSE = patterns.compile(r"[^<>\[\]{}|`]*+")
 _LONGEST_PROSE = 128
 
