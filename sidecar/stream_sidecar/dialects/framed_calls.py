@@ -81,9 +81,8 @@ def _framed(tokens: FramedCall) -> Callable[[Cursor], Reading[Found]]:
         for token in tokens.arguments:
             begins |= bool((yield from cursor.optional(token)))
             yield from cursor.space()
-        if not (name and begins):
-            yield from cursor.literal("{")
-            cursor.index -= 1
+        if not begins and (not name or (yield from cursor.need()) != "{"):
+            raise cursor.mismatch()
         cursor.partial = cut_part(name, cursor.position, id)
         part = yield from cursor.scan(ObjectScanner())
         for token in tokens.end:
@@ -113,9 +112,9 @@ def _inkling(cursor: Cursor) -> Reading[Found]:
     name = cursor.opener.removesuffix(_INKLING)
     if name == cursor.opener:
         name = yield from cursor.run(NAME, LONGEST_NAME)
-        if not (yield from cursor.optional(_INKLING)):
-            yield from cursor.literal("{" if name else _INKLING)
-            cursor.index -= 1
+        has_token = yield from cursor.optional(_INKLING)
+        if not has_token and (not name or (yield from cursor.need()) != "{"):
+            raise cursor.mismatch()
     yield from cursor.space()
     start = cursor.position
     cursor.partial = lambda raw: cut_calls(raw[start:], start)

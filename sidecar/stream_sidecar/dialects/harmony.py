@@ -78,7 +78,7 @@ def _words(cursor: Cursor, header: _Header, *, bare: bool) -> Reading[None]:
     while part != "<|message|>":
         if part == "<|start|>":
             header.role = yield from cursor.word(NAME)
-        elif part == "<|channel|>":
+        elif part.endswith("<|channel|>"):
             bare = bare or header.role == "assistant"
             header.channel = yield from _channel(cursor, exact=not bare)
             header.end = cursor.position if bare else 0
@@ -200,6 +200,7 @@ def _eaten_call(cursor: Cursor) -> Reading[Found]:
 
 
 _HEADS = ("<|channel|>", "<|start|>")
+_TORN_HEAD = "assistant<|channel|>"
 _BORDERS = ("<|end|>", "<|return|>", "<|call|>")
 _TO_FUNCTIONS = tuple(
     f"{lead}to=functions." for lead in ("", "assistant ", "commentary ")
@@ -214,6 +215,14 @@ FORMS: dict[str, tuple[Form, ...]] = {
     ),
     "harmony-eaten": (
         Form(_HEADS, _header(bare=True), tier="A", about="channels"),
+        Form(
+            (_TORN_HEAD,),
+            _header(bare=True),
+            tier="A",
+            place="start",
+            vague=True,
+            about="channels",
+        ),
         Form(
             ("analysis",),
             _eaten,

@@ -36,6 +36,7 @@ from stream_sidecar.forms.literals import Literals
 from stream_sidecar.forms.shared_grammars import (
     CallTags,
     closed_object,
+    empty_section,
     markup,
     prose,
     tagged_value,
@@ -311,14 +312,19 @@ def _single(cursor: Cursor) -> Reading[Found]:
 
 
 def _step3(cursor: Cursor) -> Reading[Found]:
-    yield from cursor.space()
     if cursor.opener == _STEP3_SECTION:
-        yield from cursor.literal(_STEP3_CALL)
+        if (yield from empty_section(cursor, "<｜tool_calls_end｜>")):
+            return mark()
         yield from cursor.space()
-    yield from cursor.optional("function<｜tool_sep｜>")
+        yield from cursor.optional(_STEP3_CALL)
+    yield from cursor.space()
+    yield from cursor.optional("function")
+    yield from cursor.optional("<｜tool_sep｜>")
     yield from cursor.space()
     yield from cursor.literal("<steptml:invoke ")
     call = yield from _single(cursor)
+    assert call.read is not None  # it is a call
+    cursor.closed_body = cursor.position, call.read
     yield from cursor.space()
     yield from cursor.literal("<｜tool_call_end｜>")
     return call

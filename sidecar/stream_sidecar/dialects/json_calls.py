@@ -218,6 +218,7 @@ FORMS: dict[str, tuple[Form, ...]] = {
             "A",
             before=("<|plugin|>", "<|interpreter|>"),
         ),
+        _form("<|plugin|>", "<|action_end|>", "A"),
     ),
     "gigachat": (
         _form("<|function_call|>", "", "A"),

@@ -21,7 +21,7 @@ from stream_sidecar.forms.form import Form, Found, MalformedError, WrittenCall, 
 from stream_sidecar.forms.grammar import LONGEST_NAME
 from stream_sidecar.forms.kinds import PieceKind
 from stream_sidecar.forms.literals import Literals
-from stream_sidecar.forms.shared_grammars import NAME, empty_section, json_calls, value
+from stream_sidecar.forms.shared_grammars import NAME, empty_section, json_calls
 from stream_sidecar.values.jsontext import loads
 from stream_sidecar.values.relaxed import ObjectScanner
 
@@ -94,13 +94,8 @@ def _kimi(cursor: Cursor) -> Reading[Found]:
         else:
             cursor.index -= len(begins)
     id = words.split()[-1] if words else ""
-    readers = [(yield from _kimi_call(cursor, id, is_bare=is_bare))]
-    while words:
-        end = cursor.position
-        yield from cursor.space()
-        if not (yield from cursor.ahead(_KIMI_NAMESPACE)):
-            cursor.index -= cursor.position - end
-            break
+    readers = [(yield from _kimi_call(cursor, id, is_bare=is_bare or bool(words)))]
+    while words and (yield from cursor.ahead(_KIMI_NAMESPACE)):
         readers.append((yield from _kimi_call(cursor, "", is_bare=True)))
     reads = [read for read in readers if read is not None]
     if not reads:
@@ -123,13 +118,13 @@ def _kimi_call(
     yield from cursor.space()
     match = _KIMI_ID.fullmatch(id)
     name = match["name"] if match else id
-    if begins or (yield from cursor.need()) == "{":
-        cursor.partial = cut_part(name, cursor.position, id)
+    if not begins and (yield from cursor.need()) != "{":
+        raise cursor.mismatch()
+    cursor.partial = cut_part(name, cursor.position, id)
     ends = "<|tool_call_end|>", *_KIMI_SECTIONS["end"]
+    if is_bare and cursor.opener != _KIMI_NAMESPACE:
+        ends = *ends, _KIMI_NAMESPACE
     closers = (_TICKS,) if begins == _FENCE else ends
-    if not begins:
-        yield from cursor.literal("{")
-        cursor.index -= 1
     part = yield from _object(cursor, name, id, *closers)
     if begins == _FENCE:
         yield from cursor.space()
@@ -204,9 +199,9 @@ def _deepseek_v31(bar: str, gap: str) -> Callable[[Cursor], Reading[Found]]:
         yield from cursor.space()
         name = yield from cursor.word(NAME)
         yield from cursor.space()
-        if not (yield from cursor.optional(separator)):
-            yield from cursor.literal("{")
-            cursor.index -= 1
+        has_separator = yield from cursor.optional(separator)
+        if not has_separator and (yield from cursor.need()) != "{":
+            raise cursor.mismatch()
         yield from cursor.space()
         if name != _TYPE:  # otherwise it is a call of V3, whose name comes later
             cursor.partial = cut_part(name, cursor.position)
@@ -271,9 +266,10 @@ def _mistral(cursor: Cursor) -> Reading[Found]:
 _K3_HEAD = patterns.compile(r"[^<>]*+")
 _K3_CALL = patterns.compile(r'\s*+tool="([^"]++)"[^<>]*+')
 _K3_ARGUMENT = patterns.compile(r'\s*+key="([^"]++)"(?:\s++type="([^"]*+)")?[^<>]*+')
-_K3_END = Literals(("<|close|>argument<|sep|>",))
-_K3_TAGS = ("<|open|>argument", "<|close|>call<|sep|>")
-_K3_ENDS = (_K3_TAGS[1], "<|open|>call", "<|close|>tools<|sep|>")
+_K3_END, _K3_OPENER = "<|close|>argument<|sep|>", "<|open|>argument"
+_K3_ENDS = ("<|close|>call<|sep|>", "<|open|>call", "<|close|>tools<|sep|>")
+_K3_TAGS = (_K3_OPENER, *_K3_ENDS)
+_K3_IN_VALUE = Literals((_K3_END, *_K3_TAGS[:2]))
 
 
 def _k3_tag(cursor: Cursor, pattern: re.Pattern[str]) -> Reading[re.Match[str]]:
@@ -281,12 +277,25 @@ def _k3_tag(cursor: Cursor, pattern: re.Pattern[str]) -> Reading[re.Match[str]]:
     another tag."""
     text = yield from cursor.run(_K3_HEAD, LONGEST_NAME)
     if not (yield from cursor.optional("<|sep|>")):
-        yield from cursor.literal(_K3_TAGS[0])
-        cursor.index -= len(_K3_TAGS[0])
+        yield from cursor.literal(_K3_OPENER)
+        cursor.index -= len(_K3_OPENER)
     attributes = pattern.fullmatch(text)
     if attributes is None:
         raise cursor.mismatch(0)
     return attributes
+
+
+def _k3_value(cursor: Cursor) -> Reading[Extent]:
+    """Reads a value and its closer, which may be missing before another tag."""
+    start = cursor.position
+    while True:
+        (_, end), tag = yield from cursor.until(_K3_IN_VALUE)
+        if tag != _K3_END:
+            return start, end
+        cursor.index += len(tag)
+        yield from cursor.space()
+        if (yield from cursor.ahead(*_K3_TAGS)):
+            return start, end
 
 
 def _kimi_k3(cursor: Cursor) -> Reading[Found]:
@@ -300,13 +309,12 @@ def _kimi_k3(cursor: Cursor) -> Reading[Found]:
 
     cursor.partial = lambda raw: calls(raw, len(raw))
     yield from cursor.space()
-    tags = _K3_TAGS[0], *_K3_ENDS
-    while (tag := (yield from cursor.literal(*tags))) == tags[0]:
+    while (tag := (yield from cursor.literal(*_K3_TAGS))) == _K3_OPENER:
         argument = yield from _k3_tag(cursor, _K3_ARGUMENT)
-        part = yield from value(cursor, _K3_END, *tags)
+        part = yield from _k3_value(cursor)
         parts.append((argument[1], _TYPES.get(argument[2] or "", "json"), part))
         yield from cursor.space()
-    cursor.index -= len(tag) * (tag != _K3_TAGS[1])
+    cursor.index -= len(tag) * (tag != _K3_ENDS[0])
     end = cursor.position
     return Found(PieceKind.CALL, lambda raw: calls(raw, end))
 
