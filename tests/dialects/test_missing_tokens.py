@@ -190,7 +190,9 @@ def test_an_empty_section(family: str) -> None:
     """It goes, but not out of a sentence that names its tokens."""
     section = CALLS[family][0] + "{}" + CALLS[family][-1]
     for gap in ("", "\n"):
-        fed = feed({"wire": "text", "tools": TOOLS}, [f"Hi.{section.format(gap)}\nBye."])
+        fed = feed(
+            {"wire": "text", "tools": TOOLS}, [f"Hi.{section.format(gap)}\nBye."]
+        )
         assert fed.message.text == "Hi.\nBye."
         assert not fed.message.tool_calls
     if family != "deepseek-dsml":  # its borders go wherever they stand
