@@ -50,7 +50,8 @@ _ID = patterns.compile(r"[^\s<>]*+")
 @frozen
 class FramedCall:
     """The tokens of a family: before several calls, before each call, its name and its
-    arguments, and after it. Any of them may be missing if another one says the same.
+    arguments, and after it. Any of them may be missing if another one says the same
+    (text rule 11.23).
     ``closers``: of a call and of several calls."""
 
     section: tuple[str, ...]

@@ -327,7 +327,7 @@ def _first_text(value: Any, keys: Iterable[str]) -> str:
 def arguments_of(text: str) -> str:
     """The arguments, as JSON text, in the text of one object: ``text`` itself if it is
     JSON, ``{}`` if it is empty, else JSON of the same value. Raises ValueError if it is
-    no object, strict or relaxed."""
+    no object, strict or relaxed (text rule 11.22)."""
     if not text:
         return "{}"
     try:

@@ -39,7 +39,8 @@ def tool_name(cursor: Cursor, pattern: re.Pattern[str]) -> Reading[str]:
 
 def empty_section(cursor: Cursor, *ends: str) -> Reading[bool]:
     """Reads one of ``ends``, if it comes next and ends its line: a section without
-    calls. Raises MismatchError if more text follows on the line, as in a sentence."""
+    calls (text rule 11.23). Raises MismatchError if more text follows on the line, as
+    in a sentence."""
     start = cursor.position
     yield from cursor.space()
     is_empty = bool((yield from cursor.optional(*ends)))
