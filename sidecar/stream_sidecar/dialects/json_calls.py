@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from stream_sidecar import patterns
 from stream_sidecar.forms.call_bodies import (
     ARGUMENT_KEYS,
-    FIRST_KEYS,
+    LEADING_KEYS,
     LISTS,
     NAME_KEYS,
     calls_of,
@@ -40,7 +40,9 @@ _NAMES = patterns.compile(
     rf"\b(?:{'|'.join(NAME_KEYS)})[\"']?\s*+:\s*+[\"']([^\"'\n]{{1,128}}+)[\"']"
 )
 _KEYS = tuple(
-    f"{quote}{key}{quote}" for key in (*FIRST_KEYS, *LISTS) for quote in ('"', "'", "")
+    f"{quote}{key}{quote}"
+    for key in (*LEADING_KEYS, *LISTS)
+    for quote in ('"', "'", "")
 )
 _ATTRIBUTE = patterns.compile(r"(?<![\w-])([\w-]++)\s*+=\s*+[\"']([^\"']*+)[\"']")
 _HEAD = 256

@@ -46,7 +46,7 @@ ARGUMENT_KEYS = (
     *("action_input", "action_args", "action_parameters"),
 )
 ID_KEYS = ("id", "tool_call_id", "call_id")
-FIRST_KEYS = (*NAME_KEYS[:-1], *ARGUMENT_KEYS[:6], *ID_KEYS, "type")
+LEADING_KEYS = (*NAME_KEYS[:-1], *ARGUMENT_KEYS[:6], *ID_KEYS, "type")
 """The first key of a call without delimiters. Objects that begin with another key are
 not held, because an answer that is JSON must stream."""
 
@@ -127,7 +127,7 @@ def _listed(value: Any, start: int, end: int) -> Iterable[tuple[Any, int, int]]:
 
 def looks_like_call(value: Any) -> str:
     """The tool's name if ``value`` is an object that begins like a call; else ""."""
-    if not isinstance(value, dict) or next(iter(value), "") not in FIRST_KEYS:
+    if not isinstance(value, dict) or next(iter(value), "") not in LEADING_KEYS:
         return ""
     body = value.get("function")
     body = body if isinstance(body, dict) else value
