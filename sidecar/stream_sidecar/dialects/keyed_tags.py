@@ -152,8 +152,8 @@ def _calls(tags: KeyedTags) -> Callable[[Cursor], Reading[Found]]:
 
 def _joined(readers: list[Callable[[str], Calls]]) -> Callable[[str], Calls]:
     """A function that makes the calls of the ``readers`` so far."""
-    reads = tuple(readers)
-    return lambda raw: [call for read in reads for call in read(raw)]
+    count = len(readers)
+    return lambda raw: [call for read in readers[:count] for call in read(raw)]
 
 
 def _suffix(tags: KeyedTags) -> Callable[[Cursor], Reading[Found]]:
