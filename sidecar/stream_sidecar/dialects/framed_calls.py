@@ -29,9 +29,9 @@ from stream_sidecar.forms.shared_grammars import (
     NAME,
     begin_reasoning,
     closed_object,
-    empty_section,
     framed_calls,
     json_calls,
+    section,
     tool_name,
     value,
 )
@@ -64,11 +64,10 @@ class FramedCall:
 
 def _framed(tokens: FramedCall) -> Callable[[Cursor], Reading[Found]]:
     def grammar(cursor: Cursor) -> Reading[Found]:
-        if cursor.opener in tokens.section:
-            if (yield from empty_section(cursor, *tokens.closers[1:])):
-                return mark()
-            yield from cursor.space()
-            yield from cursor.optional(tokens.begin)
+        ends = tokens.closers[1:]
+        is_in_section = cursor.opener in tokens.section
+        if is_in_section and (yield from section(cursor, tokens.begin, *ends)):
+            return mark()
         yield from cursor.space()
         id = yield from cursor.run(_ID, LONGEST_NAME)
         yield from cursor.space()
@@ -141,11 +140,9 @@ _LINE_END = Literals(("\n",))
 
 def _grok(cursor: Cursor) -> Reading[Found]:
     """Reads Grok's call: the name, and after each separator a key and a value."""
-    if cursor.opener == _GROK[0]:
-        if (yield from empty_section(cursor, _GROK_ENDS[2])):
-            return mark()
-        yield from cursor.space()
-        yield from cursor.optional(_GROK[1])
+    is_in_section = cursor.opener == _GROK[0]
+    if is_in_section and (yield from section(cursor, _GROK[1], _GROK_ENDS[2])):
+        return mark()
     yield from cursor.space()
     name = yield from cursor.word(NAME)
     yield from cursor.blanks()

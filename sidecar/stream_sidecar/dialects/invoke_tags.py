@@ -36,9 +36,9 @@ from stream_sidecar.forms.literals import Literals
 from stream_sidecar.forms.shared_grammars import (
     CallTags,
     closed_object,
-    empty_section,
     markup,
     prose,
+    section,
     tagged_value,
     value,
 )
@@ -312,11 +312,9 @@ def _single(cursor: Cursor) -> Reading[Found]:
 
 
 def _step3(cursor: Cursor) -> Reading[Found]:
-    if cursor.opener == _STEP3_SECTION:
-        if (yield from empty_section(cursor, "<｜tool_calls_end｜>")):
-            return mark()
-        yield from cursor.space()
-        yield from cursor.optional(_STEP3_CALL)
+    is_in_section = cursor.opener == _STEP3_SECTION
+    if is_in_section and (yield from section(cursor, _STEP3_CALL, _STEP3_END)):
+        return mark()
     yield from cursor.space()
     yield from cursor.optional("function")
     yield from cursor.optional("<｜tool_sep｜>")
@@ -330,7 +328,8 @@ def _step3(cursor: Cursor) -> Reading[Found]:
     return call
 
 
-_STEP3_SECTION, _STEP3_CALL = "<｜tool_calls_begin｜>", "<｜tool_call_begin｜>"
+_STEP3_SECTION, _STEP3_END = "<｜tool_calls_begin｜>", "<｜tool_calls_end｜>"
+_STEP3_CALL = "<｜tool_call_begin｜>"
 
 
 def _named_function(cursor: Cursor) -> Reading[Found]:
@@ -433,7 +432,7 @@ FORMS: dict[str, tuple[Form, ...]] = {
             (_STEP3_SECTION, _STEP3_CALL),
             _step3,
             tier="A",
-            closers=("<｜tool_call_end｜>", "<｜tool_calls_end｜>"),
+            closers=("<｜tool_call_end｜>", _STEP3_END),
         ),
     ),
     "dots": (between_tags("dots_function_call", _wrapped),),

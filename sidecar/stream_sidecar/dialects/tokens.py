@@ -21,7 +21,12 @@ from stream_sidecar.forms.form import Form, Found, MalformedError, WrittenCall, 
 from stream_sidecar.forms.grammar import LONGEST_NAME
 from stream_sidecar.forms.kinds import PieceKind
 from stream_sidecar.forms.literals import Literals
-from stream_sidecar.forms.shared_grammars import NAME, empty_section, json_calls
+from stream_sidecar.forms.shared_grammars import (
+    NAME,
+    empty_section,
+    json_calls,
+    section,
+)
 from stream_sidecar.values.jsontext import loads
 from stream_sidecar.values.relaxed import ObjectScanner
 
@@ -41,17 +46,6 @@ _PLAIN = patterns.compile(r"[^<\[]*+")
 _UUID = patterns.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 _TYPES = {"string": "string"}
 _TYPE = "function"
-
-
-def _section(cursor: Cursor, call: str, end: str) -> Reading[bool]:
-    """Reads the first call's opener, which may be missing, if the form began with a
-    section's opener. Returns whether the section is empty."""
-    if cursor.opener != call:
-        if (yield from empty_section(cursor, end)):
-            return True
-        yield from cursor.space()
-        yield from cursor.optional(call)
-    return False
 
 
 def _object(
@@ -163,11 +157,12 @@ def _deepseek_tokens(bar: str, gap: str) -> Iterator[str]:
 
 
 def _deepseek_v3(bar: str, gap: str) -> Callable[[Cursor], Reading[Found]]:
-    separator, opener, closer, section = _deepseek_tokens(bar, gap)
+    separator, opener, closer, section_end = _deepseek_tokens(bar, gap)
 
     def grammar(cursor: Cursor) -> Reading[Found]:
         """Reads ``function``, the separator, the name, and fenced JSON."""
-        if (yield from _section(cursor, opener, section)):
+        is_in_section = cursor.opener != opener
+        if is_in_section and (yield from section(cursor, opener, section_end)):
             return mark()
         yield from cursor.space()
         yield from cursor.literal(_TYPE)
@@ -184,17 +179,18 @@ def _deepseek_v3(bar: str, gap: str) -> Callable[[Cursor], Reading[Found]]:
         yield from cursor.space()
         yield from cursor.optional("```")
         yield from cursor.space()
-        yield from _end(cursor, closer, section)
+        yield from _end(cursor, closer, section_end)
         return Found(PieceKind.CALL, json_part(name, part, cursor.position))
 
     return grammar
 
 
 def _deepseek_v31(bar: str, gap: str) -> Callable[[Cursor], Reading[Found]]:
-    separator, opener, closer, section = _deepseek_tokens(bar, gap)
+    separator, opener, closer, section_end = _deepseek_tokens(bar, gap)
 
     def grammar(cursor: Cursor) -> Reading[Found]:
-        if (yield from _section(cursor, opener, section)):
+        is_in_section = cursor.opener != opener
+        if is_in_section and (yield from section(cursor, opener, section_end)):
             return mark()
         yield from cursor.space()
         name = yield from cursor.word(NAME)
@@ -205,7 +201,7 @@ def _deepseek_v31(bar: str, gap: str) -> Callable[[Cursor], Reading[Found]]:
         yield from cursor.space()
         if name != _TYPE:  # otherwise it is a call of V3, whose name comes later
             cursor.partial = cut_part(name, cursor.position)
-        part = yield from _object(cursor, name, "", closer, section)
+        part = yield from _object(cursor, name, "", closer, section_end)
         return Found(PieceKind.CALL, json_part(name, part, cursor.position))
 
     return grammar

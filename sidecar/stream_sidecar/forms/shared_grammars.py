@@ -51,6 +51,16 @@ def empty_section(cursor: Cursor, *ends: str) -> Reading[bool]:
     return is_empty
 
 
+def section(cursor: Cursor, call: str, *ends: str) -> Reading[bool]:
+    """Reads what comes before a section's first call: its opener ``call``, which may be
+    missing. Returns whether the section is empty instead (see `empty_section`)."""
+    if (yield from empty_section(cursor, *ends)):
+        return True
+    yield from cursor.space()
+    yield from cursor.optional(call)
+    return False
+
+
 _PROSE = patterns.compile(r"[^<>\[\]{}|`]*+")
 _LONGEST_PROSE = 128
 
