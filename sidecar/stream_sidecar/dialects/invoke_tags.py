@@ -38,6 +38,7 @@ from stream_sidecar.forms.shared_grammars import (
     closed_object,
     markup,
     prose,
+    section,
     tagged_value,
     value,
 )
@@ -311,20 +312,24 @@ def _single(cursor: Cursor) -> Reading[Found]:
 
 
 def _step3(cursor: Cursor) -> Reading[Found]:
+    is_in_section = cursor.opener == _STEP3_SECTION
+    if is_in_section and (yield from section(cursor, _STEP3_CALL, _STEP3_END)):
+        return mark()
     yield from cursor.space()
-    if cursor.opener == _STEP3_SECTION:
-        yield from cursor.literal(_STEP3_CALL)
-        yield from cursor.space()
-    yield from cursor.optional("function<｜tool_sep｜>")
+    yield from cursor.optional("function")
+    yield from cursor.optional("<｜tool_sep｜>")
     yield from cursor.space()
     yield from cursor.literal("<steptml:invoke ")
     call = yield from _single(cursor)
+    assert call.read is not None  # it is a call
+    cursor.closed_body = cursor.position, call.read
     yield from cursor.space()
     yield from cursor.literal("<｜tool_call_end｜>")
     return call
 
 
-_STEP3_SECTION, _STEP3_CALL = "<｜tool_calls_begin｜>", "<｜tool_call_begin｜>"
+_STEP3_SECTION, _STEP3_END = "<｜tool_calls_begin｜>", "<｜tool_calls_end｜>"
+_STEP3_CALL = "<｜tool_call_begin｜>"
 
 
 def _named_function(cursor: Cursor) -> Reading[Found]:
@@ -427,7 +432,7 @@ FORMS: dict[str, tuple[Form, ...]] = {
             (_STEP3_SECTION, _STEP3_CALL),
             _step3,
             tier="A",
-            closers=("<｜tool_call_end｜>", "<｜tool_calls_end｜>"),
+            closers=("<｜tool_call_end｜>", _STEP3_END),
         ),
     ),
     "dots": (between_tags("dots_function_call", _wrapped),),

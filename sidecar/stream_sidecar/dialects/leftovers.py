@@ -1,4 +1,4 @@
-"""Leftovers of any model in an answer: stop tokens, reserved tokens, citation markers.
+"""Leftovers in an answer: stop tokens, reserved tokens, markers of citations.
 
 Stop tokens are removed only at the very end of the answer, because an answer may
 mention them (text rule 12.1). Reserved tokens and citation markers are removed anywhere
@@ -114,6 +114,33 @@ def _marker(cursor: Cursor) -> Reading[Found]:
     return Found(PieceKind.CITE, content=tuple(_CITED.findall(text)))
 
 
+_TAGGED = {
+    "{render_inline_citation ": "}",  # Grok's
+    "<grok:render ": "</grok:render>",
+    "<cite index=": ">",  # Claude's
+}
+"""A citation that is written as a tag -> its end. The last one is Claude's."""
+_GROK = tuple(_TAGGED)[:2]
+
+_REFERENCE = patterns.compile(r"(?:\A[\"']|citation_id[\"']?[=>][\"']?)([\w,. -]+)")
+
+
+def _citation(cursor: Cursor) -> Reading[Found]:
+    """Reads a citation's tag with its references, ``3`` or ``0-1,0-4``."""
+    text = yield from cursor.before(_TAGGED[cursor.opener])
+    reference = _REFERENCE.search(text)
+    if reference is None:
+        raise cursor.mismatch(0)
+    cited = (each.strip() for each in reference[1].split(","))
+    return Found(PieceKind.CITE, content=tuple(cited))
+
+
+def _cited(_cursor: Cursor) -> Reading[Found]:
+    """Reads the closer of a citation's tag; what is cited stays."""
+    yield from ()
+    return mark()
+
+
 def _echo(cursor: Cursor) -> Reading[Found]:
     """Reads an object at the answer's start: a result? (text rules 10.1, 10.7)"""
     cursor.rewind()
@@ -137,6 +164,7 @@ _RESULT_TAGS = tuple(
     for name in (
         "function_results",
         "function_result",
+        "function_response",
         "tool_result",
         "tool_response",
         "tool_output",
@@ -171,6 +199,20 @@ FORMS["minicpm-v"] = (
     Form(_NUMBERED, _reserved, tier="B", vague=True, about="reserved"),
 )
 
+FORMS["claude-citations"] = (
+    Form(("<cite index=",), _citation, tier="B", vague=True, about="reserved"),
+    Form(("</cite>",), _cited, tier="B", vague=True, about="reserved"),
+    Form(
+        ("<cite>", "<cite "),
+        markup,
+        tier="B",
+        vague=True,
+        about="leftovers",
+        pending_closers=("</cite>",),
+    ),
+)
+"""Claude's citations, ``<cite index="0-1">words</cite>``: the words stay."""
+
 LEFTOVERS = Dialect(
     "leftovers",
     forms=(
@@ -188,6 +230,7 @@ LEFTOVERS = Dialect(
         ),
         Form(("<unused", "<ctrl"), _reserved, tier="B", vague=True, about="reserved"),
         Form(("\ue200",), _marker, tier="B", vague=True, about="reserved"),
+        Form(_GROK, _citation, tier="B", vague=True, about="reserved"),
     ),
 )
 

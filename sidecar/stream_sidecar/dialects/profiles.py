@@ -129,7 +129,7 @@ _ROWS: dict[str, Profile] = {
     r"telechat": Profile("telechat", ("telechat",)),
     r"iquest": Profile("iquest", ("iquest",)),
     r"\bgrok": Profile("grok", ("grok",)),
-    r"claude": Profile("claude", ("anthropic-xml",)),
+    r"claude": Profile("claude", ("anthropic-xml", "claude-citations")),
 }
 
 _CUMULATIVE = {

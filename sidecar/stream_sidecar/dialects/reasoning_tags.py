@@ -68,6 +68,7 @@ MARKS: dict[str, tuple[str, ...]] = {
     "cohere": ("<cofl:tool_calls>", "</cofl:tool_calls>"),
     "kimi-k3": ("<|open|>tools<|sep|>", "<|close|>tools<|sep|>"),
     "gemini-thoughts": ("``````thinking\n",),
+    "glm": ("<|begin_of_box|>", "<|end_of_box|>"),
     "deepseek-v3": DEEPSEEK_MARKS,
     "deepseek-v31": DEEPSEEK_MARKS,
 }
@@ -110,6 +111,8 @@ UNSAFE = frozenset(
         "pangu",
         "hyperclova",
         "functionary-begun",
+        "claude-citations",
+        "gemini-fences",
     )
 )
 """Families that must be named: other models may write their literals as text."""
@@ -120,7 +123,7 @@ WITH: dict[str, tuple[str, ...]] = {
     "ernie": ("response-tags",),
     "harmony": ("harmony-eaten",),
     "kimi-k2": ("kimi-eaten",),
-    "gemini-call": ("gemini-thoughts",),
+    "gemini-call": ("gemini-thoughts", "gemini-fences"),
     "inkling": ("inkling-messages",),
     "solar": ("solar-open",),
     "pangu": ("lfm2",),

@@ -48,11 +48,11 @@ class WrittenCall:
 
     ``arguments``: JSON text, or free text if ``text`` is set. ``end``: where the call
     ends and the candidate's next call begins, in code points from the candidate's
-    start. ``cut``: the model's text ended inside the call. ``schema``: the arguments
-    stand under ``parameters``, a key that in a tool's definition holds the schema.
-    ``beside``: the other members of an object without arguments, such as ``"path"`` in
-    ``{"name": "f", "path": "a"}``. ``spoiled``: if not "", this is no call, but a
-    member of a list of calls, and this is the member's text.
+    start. ``cut``: the model's text ended inside the call. ``key``: the arguments' key
+    in the call's object; "" if there is none. ``beside``: the members beside the name,
+    such as ``"path"`` in ``{"name": "f", "path": "a"}``. ``unclear``: it is not clear
+    which of these members are the arguments. ``spoiled``: if not "", this is no call,
+    but a member of a list of calls, and this is the member's text.
     """
 
     name: str
@@ -61,8 +61,9 @@ class WrittenCall:
     id: str = ""
     cut: bool = False
     text: bool = False
-    schema: bool = False
+    key: str = ""
     beside: Mapping[str, Any] = field(factory=dict)
+    unclear: bool = False
     spoiled: str = ""
 
 
