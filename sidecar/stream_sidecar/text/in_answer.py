@@ -22,6 +22,7 @@ from stream_sidecar.text.mentions import (
     BorderPlace,
     is_mentioned,
     pair_of,
+    sentence_goes_on,
     stands_in_sentence,
 )
 from stream_sidecar.text.pieces import FORM_KINDS
@@ -135,12 +136,16 @@ class InAnswer:
         at_start = (
             is_tag and literal not in lexicon.delimiters.closers and tail.shown.is_start
         )
-        is_text = self._is_mention(literal, final, is_tag)
-        is_text = is_text or self._is_in_code(final, is_tag=is_tag, at_start=at_start)
+        if self._is_mention(literal, final, is_tag):
+            is_text = True
+            if literal in lexicon.delimiters.closers:
+                self._show_named(literal, len(literal), -1)
+                return
+        else:
+            is_text = self._is_in_code(final, is_tag=is_tag, at_start=at_start)
         if not is_text and literal in lexicon.vocabulary.borders:
             is_text = self._is_in_sentence(literal, final)
-        if is_tag and not is_text and (pair_size := self._pair_size(literal, final)):
-            self._tail.show_next(pair_size)
+        if is_tag and not is_text and self._is_named(literal, final):
             return
         if not is_tag:
             if not is_text and self._handle_call(literal):
@@ -357,16 +362,42 @@ class InAnswer:
                 self._wrapper_closers.add(closer)
         return in_sentence
 
-    def _pair_size(self, opener: str, final: bool) -> int:
-        """The length of the mentioned pair here, or 0 (text rule 4.12)."""
-        delimiters, tail = self._rules.lexicon.delimiters, self._tail
-        is_closer = opener in delimiters.closers
-        if is_closer or not tail.last_visible or self._rules.scope == "everywhere":
-            return 0
-        closers = delimiters.partners[opener]
-        limit = MOST_GAP + max(map(len, closers))
-        size = self._judge(partial(pair_of, closers=closers), len(opener), limit, final)
-        return size + len(opener) if size else 0
+    def _is_named(self, delimiter: str, final: bool) -> bool:
+        """Whether a sentence names ``delimiter``, alone or with its partner (text rules
+        4.12 and 4.14). If it does, shows it."""
+        tail, delimiters = self._tail, self._rules.lexicon.delimiters
+        closers, size = delimiters.partners[delimiter], len(delimiter)
+        if self._rules.scope == "everywhere" or not tail.last_visible or tail.is_armed:
+            return False
+        is_closer, limit = (
+            delimiter in delimiters.closers,
+            MOST_GAP + delimiters.longest,
+        )
+        goes_on = partial(sentence_goes_on, delimiters=delimiters)
+        if is_closer:
+            is_named = closers in tail.shown.mentions and (
+                closers in tail.shown.line_mentions
+                or self._judge(goes_on, size, limit, final)
+            )
+        elif pair_end := self._judge(
+            partial(pair_of, closers=closers), size, limit, final
+        ):
+            return self._show_named(delimiter, size + pair_end, -1)
+        else:
+            is_named = self._judge(goes_on, size, limit, final)
+        return bool(is_named) and self._show_named(
+            delimiter, size, -1 if is_closer else 1
+        )
+
+    def _show_named(self, delimiter: str, size: int, count: int) -> bool:
+        """Shows the next ``size`` characters, in which a sentence names ``delimiter``.
+        ``count``: how many more closers of its pair are to be named after it."""
+        start = self._buffer.place
+        self._tail.show_next(size)
+        if self._buffer.place > start:  # else something that waited is read first
+            closers = self._rules.lexicon.delimiters.partners[delimiter]
+            self._tail.shown.note_mention(closers, count)
+        return True
 
     def _judge(
         self, judge: Callable[..., T | None], skip: int, limit: int, final: bool
