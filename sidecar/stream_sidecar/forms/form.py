@@ -97,7 +97,8 @@ class Form:
     - ``grammar``: reads the text after the opener.
     - ``tier``: see the docstring of this module.
     - ``place``: where an opener counts: anywhere, only at a line's start, only at the
-      answer's start, or only at the answer's end.
+      answer's start, or only at the answer's end; with ``sentence-end``, only there,
+      at a line's start or after the end of a sentence.
     - ``called``: an opener counts only right after a call and at the answer's start.
     - ``vague``: an opener may be ordinary text (``{``), so text that is no form needs
       no diagnostic.
@@ -117,7 +118,7 @@ class Form:
     openers: tuple[str, ...]
     grammar: Grammar
     tier: Tier
-    place: Literal["anywhere", "line", "start", "end"] = "anywhere"
+    place: Literal["anywhere", "line", "start", "end", "sentence-end"] = "anywhere"
     vague: bool = False
     closers: tuple[str, ...] = ()
     per_tool: bool = False

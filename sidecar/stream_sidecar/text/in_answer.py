@@ -196,6 +196,10 @@ class InAnswer:
             return False
         after_call = tail.is_start or self._buffer.place == self._call_end
         openings = words.forms_of(literal, after_call=after_call)
+        if openings and not tail.ends_sentence:
+            openings = tuple(
+                each for each in openings if each.form.place != "sentence-end"
+            )
         closer = words.closers.get(literal)
         if literal in words.exits or literal in words.marks or (closer and after_call):
             tail.remove_next(PieceKind.MARK, len(literal))

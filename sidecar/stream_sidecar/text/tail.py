@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 OPEN_ENDS = ("(", "[", "{", "),", "],", "},", '",', "',")
 """If a line ends with one of these, its code continues on the next line."""
 
+SENTENCE_ENDS = frozenset(".!?…。！？।؟۔")
+
 MIN_TAIL = WINDOW + 1
 """At least so many characters before the next one are kept."""
 
@@ -257,6 +259,14 @@ class Tail:
             return ""
         waiting_text = "" if self.trailing is None else self.trailing.tail.rstrip(SPACE)
         return (waiting_text or self.shown.last_visible)[-1:]
+
+    @property
+    def ends_sentence(self) -> bool:
+        """Whether the text before the waiting forms ends a line or a sentence."""
+        shown, waiting = self.shown, self.trailing
+        if not shown.line_shown or (waiting is not None and waiting.has_line_break):
+            return True
+        return shown.last_visible in SENTENCE_ENDS
 
     @property
     def leaves_code_open(self) -> bool:

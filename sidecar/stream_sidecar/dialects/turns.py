@@ -1,0 +1,202 @@
+"""The tokens with which chat templates begin and end a turn, by family.
+
+A model that does not stop in time writes them behind its answer, and one whose prompt
+was cut repeats them before it: ``Done.<|im_end|>\n<|im_start|>user``. `turn_token`
+reads one of them. At the answer's end they are removed in any number and order (text
+rule 12.1), and at its start those that begin a turn (text rule 12.7).
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from functools import partial
+from itertools import chain
+from typing import TYPE_CHECKING
+
+from stream_sidecar.forms.form import Form, Found, mark
+from stream_sidecar.forms.grammar import EndedError, literals
+from stream_sidecar.records import frozen
+
+if TYPE_CHECKING:
+    from stream_sidecar.forms.grammar import Cursor, Reading
+
+
+@frozen
+class Turn:
+    """The tokens of a family. ``ends``: they end a turn. ``begins``: they begin a text.
+    ``roles``: each is a whole header of a turn. ``header``: the token before the name
+    of a role. ``after_role``: the token after this name; a line break may stand there,
+    too."""
+
+    ends: tuple[str, ...] = ()
+    begins: tuple[str, ...] = ()
+    roles: tuple[str, ...] = ()
+    header: str = ""
+    after_role: str = ""
+
+
+TURNS: dict[str, Turn] = {
+    "apertus": Turn(
+        ends=("<|assistant_end|>",),
+        roles=("<|assistant_start|>", "<|user_start|>", "<|system_start|>"),
+    ),
+    "chatml": Turn(
+        ends=("<|im_end|>", "<|im_end>", "<|endoftext|>"), header="<|im_start|>"
+    ),
+    "cohere": Turn(
+        ends=("<|END_OF_TURN_TOKEN|>",),
+        begins=("<BOS_TOKEN>",),
+        roles=(
+            "<|START_OF_TURN_TOKEN|>",
+            "<|CHATBOT_TOKEN|>",
+            "<|USER_TOKEN|>",
+            "<|SYSTEM_TOKEN|>",
+        ),
+    ),
+    "deepseek": Turn(
+        ends=("<｜end▁of▁sentence｜>", "<|end▁of▁sentence|>"),
+        begins=("<｜begin▁of▁sentence｜>", "<|begin▁of▁sentence|>"),
+        roles=("<｜User｜>", "<｜Assistant｜>", "<|User|>", "<|Assistant|>"),
+    ),
+    "ernie": Turn(ends=("<|end_of_sentence|>",), begins=("<|begin_of_sentence|>",)),
+    "exaone": Turn(
+        ends=("[|endofturn|]", "<|endofturn|>"),
+        begins=("[BOS]",),
+        roles=("[|user|]", "[|assistant|]", "[|system|]"),
+    ),
+    "gemma": Turn(
+        ends=("<end_of_turn>", "<eos>", "<start_function_response>"),
+        begins=("<bos>",),
+        header="<start_of_turn>",
+    ),
+    "gemma4": Turn(ends=("<turn|>", "<|tool_response>"), header="<|turn>"),
+    "glm": Turn(
+        ends=("<|observation|>",),
+        begins=("[gMASK]", "<sop>"),
+        roles=("<|user|>", "<|assistant|>", "<|system|>"),
+    ),
+    "granite": Turn(header="<|start_of_role|>", after_role="<|end_of_role|>"),
+    "hunyuan": Turn(
+        ends=("<|hy_eos|>", "<|eos|>"),
+        begins=("<｜hy_begin▁of▁sentence｜>", "<|startoftext|>"),
+        roles=("<｜hy_User｜>", "<｜hy_Assistant｜>"),
+    ),
+    "inkling": Turn(ends=("<|content_model_end_sampling|>",)),
+    "iquest": Turn(ends=("<|iquest_end|>",)),
+    "kimi": Turn(header="<|im_assistant|>", after_role="<|im_middle|>"),
+    "kimi-user": Turn(header="<|im_user|>", after_role="<|im_middle|>"),
+    "llama2": Turn(ends=("</s>",), begins=("<s>", "[/INST]"), roles=("[INST]",)),
+    "llama3": Turn(
+        ends=("<|eot_id|>", "<|eom_id|>", "<|end_of_text|>"),
+        begins=("<|begin_of_text|>",),
+        header="<|start_header_id|>",
+        after_role="<|end_header_id|>",
+    ),
+    "llama4": Turn(
+        ends=("<|eot|>", "<|eom|>"),
+        header="<|header_start|>",
+        after_role="<|header_end|>",
+    ),
+    "minimax": Turn(ends=("[e~[",), begins=("]~!b[",), header="]~b]"),
+    "mistral": Turn(ends=("[EOS]",)),
+    "phi4": Turn(header="<|im_start|>", after_role="<|im_sep|>"),
+    "plamo": Turn(ends=("<|plamo:tag|>",)),
+    "seed": Turn(ends=("<seed:eos>",), header="<seed:bos>"),
+    "solar": Turn(ends=("<|calls|>",)),
+    "telechat": Turn(ends=("<|end_of_msg|>",)),
+}
+
+WORDS = ("<s>", "<bos>", "[BOS]", "[INST]", "[/INST]")
+"""Tokens that a sentence or HTML has, too: ``The first token is <s>``."""
+
+ENDS = tuple(chain.from_iterable(turn.ends for turn in TURNS.values()))
+"""The tokens that end a turn, of all families. ``</s>`` stays after ``<s>``: it may be
+HTML."""
+
+_BEGINS = tuple(chain.from_iterable(turn.begins for turn in TURNS.values()))
+_ROLE_TOKENS = tuple(chain.from_iterable(turn.roles for turn in TURNS.values()))
+_HEADERS = tuple(sorted({turn.header for turn in TURNS.values()} - {""}))
+_AFTER_ROLE = tuple(sorted({turn.after_role for turn in TURNS.values()} - {""}))
+TOKENS = (*ENDS, *_BEGINS, *_ROLE_TOKENS, *_HEADERS)
+"""All tokens that may stand in a row at the end of an answer."""
+
+_ROLES = (
+    *("system", "developer", "user", "assistant", "model", "ai"),
+    *("tool", "function", "ipython"),
+)
+_ROLE_ENDS = tuple(
+    f"{blank}{role}{end}"
+    for blank in ("", " ")
+    for role in _ROLES
+    for end in (
+        *(f"{t}{b}" for t in _AFTER_ROLE for b in ("", "\n", "\n\n")),
+        "\n",
+        "\r\n",
+    )
+)
+_BLANKS = {" ", "\t"}
+_LINE_ENDS = literals("</s>", "\n")
+
+
+def _read_role(cursor: Cursor) -> Reading[bool]:
+    """Reads the name of a role, and what ends the header. Returns whether they stand
+    there, at least as far as the text goes."""
+    if (yield from cursor.optional(*_ROLE_ENDS)):
+        return True
+    rest = cursor.text[cursor.index :]
+    is_cut = cursor.final and any(each.startswith(rest) for each in _ROLE_ENDS)
+    cursor.index += len(rest) if is_cut else 0
+    return is_cut
+
+
+def turn_token(cursor: Cursor) -> Reading[Found]:
+    """Reads a token of the answer's end, with the role in a header."""
+    if cursor.inside:
+        return (yield from last_token(cursor))
+    if cursor.opener in _HEADERS:
+        yield from _read_role(cursor)
+    if cursor.opener not in ENDS:
+        yield from cursor.peek()  # at the answer's start, `_first_token` is read, too
+    return mark()
+
+
+def last_token(cursor: Cursor) -> Reading[Found]:
+    """Reads a token after which only tokens come; not the blanks at the end."""
+    token = cursor.opener
+    while True:
+        if token in _HEADERS:
+            yield from _read_role(cursor)
+        end = cursor.position
+        yield from cursor.space()
+        if not (yield from cursor.peek()):
+            break
+        token = yield from cursor.literal(*TOKENS)
+    cursor.index -= cursor.position - end
+    return mark()
+
+
+def _first_token(cursor: Cursor) -> Reading[Found]:
+    """Reads a token of the answer's start (text rule 12.7). With a blank after it, one
+    that begins a turn may begin a sentence (``<|user|> is a token``). ``<s>`` may be
+    HTML."""
+    start = cursor.position
+    if cursor.opener == "<s>":
+        with suppress(EndedError):
+            if (yield from cursor.until(_LINE_ENDS))[1] == "</s>":
+                raise cursor.mismatch(len("</s>"))
+        cursor.index -= cursor.position - start
+    elif cursor.opener not in _BEGINS:
+        has_role = cursor.opener in _HEADERS and (yield from _read_role(cursor))
+        if not has_role and (yield from cursor.peek()) in _BLANKS:
+            raise cursor.mismatch()
+    return mark()
+
+
+_LEFTOVERS = partial(Form, tier="B", vague=True, about="leftovers")
+FORMS = (
+    _LEFTOVERS(
+        tuple(token for token in TOKENS if token not in WORDS), turn_token, place="end"
+    ),
+    _LEFTOVERS(WORDS, last_token, place="sentence-end"),
+    _LEFTOVERS((*_BEGINS, *_ROLE_TOKENS, *_HEADERS), _first_token, place="start"),
+)
