@@ -10,10 +10,10 @@ from itertools import product
 import pytest
 from checking import check
 
-from stream_sidecar.dialects.turns import TURNS, WORDS, Turn
+from stream_sidecar.dialects.turns import TURNS, WORDS, TurnTokens
 
 
-def _headers(turn: Turn) -> tuple[str, ...]:
+def _headers(turn: TurnTokens) -> tuple[str, ...]:
     end = turn.after_role or "\n"
     roles = ("user", "assistant") if turn.header else ()
     return (*turn.roles, *(f"{turn.header}{role}{end}" for role in roles))

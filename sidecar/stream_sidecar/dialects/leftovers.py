@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from stream_sidecar import patterns
 from stream_sidecar.dialects.gemma import RESULTS
-from stream_sidecar.dialects.turns import FORMS as TURN_FORMS
-from stream_sidecar.dialects.turns import last_token, turn_token
+from stream_sidecar.dialects.turns import TURN_FORMS, last_token, turn_token
 from stream_sidecar.forms.call_bodies import looks_like_call
 from stream_sidecar.forms.form import Dialect, Form, Found, MalformedError, mark
 from stream_sidecar.forms.grammar import literals

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 @frozen
-class Turn:
+class TurnTokens:
     """The tokens of a family. ``ends``: they end a turn. ``begins``: they begin a text.
     ``roles``: each is a whole header of a turn. ``header``: the token before the name
     of a role. ``after_role``: the token after this name; a line break may stand there,
@@ -35,15 +35,15 @@ class Turn:
     after_role: str = ""
 
 
-TURNS: dict[str, Turn] = {
-    "apertus": Turn(
+TURNS: dict[str, TurnTokens] = {
+    "apertus": TurnTokens(
         ends=("<|assistant_end|>",),
         roles=("<|assistant_start|>", "<|user_start|>", "<|system_start|>"),
     ),
-    "chatml": Turn(
+    "chatml": TurnTokens(
         ends=("<|im_end|>", "<|im_end>", "<|endoftext|>"), header="<|im_start|>"
     ),
-    "cohere": Turn(
+    "cohere": TurnTokens(
         ends=("<|END_OF_TURN_TOKEN|>",),
         begins=("<BOS_TOKEN>",),
         roles=(
@@ -53,63 +53,65 @@ TURNS: dict[str, Turn] = {
             "<|SYSTEM_TOKEN|>",
         ),
     ),
-    "deepseek": Turn(
+    "deepseek": TurnTokens(
         ends=("<｜end▁of▁sentence｜>", "<|end▁of▁sentence|>"),
         begins=("<｜begin▁of▁sentence｜>", "<|begin▁of▁sentence|>"),
         roles=("<｜User｜>", "<｜Assistant｜>", "<|User|>", "<|Assistant|>"),
     ),
-    "ernie": Turn(ends=("<|end_of_sentence|>",), begins=("<|begin_of_sentence|>",)),
-    "exaone": Turn(
+    "ernie": TurnTokens(
+        ends=("<|end_of_sentence|>",), begins=("<|begin_of_sentence|>",)
+    ),
+    "exaone": TurnTokens(
         ends=("[|endofturn|]", "<|endofturn|>"),
         begins=("[BOS]",),
         roles=("[|user|]", "[|assistant|]", "[|system|]"),
     ),
-    "gemma": Turn(
+    "gemma": TurnTokens(
         ends=("<end_of_turn>", "<eos>", "<start_function_response>"),
         begins=("<bos>",),
         header="<start_of_turn>",
     ),
-    "gemma4": Turn(ends=("<turn|>", "<|tool_response>"), header="<|turn>"),
-    "glm": Turn(
+    "gemma4": TurnTokens(ends=("<turn|>", "<|tool_response>"), header="<|turn>"),
+    "glm": TurnTokens(
         ends=("<|observation|>",),
         begins=("[gMASK]", "<sop>"),
         roles=("<|user|>", "<|assistant|>", "<|system|>"),
     ),
-    "granite": Turn(header="<|start_of_role|>", after_role="<|end_of_role|>"),
-    "hunyuan": Turn(
+    "granite": TurnTokens(header="<|start_of_role|>", after_role="<|end_of_role|>"),
+    "hunyuan": TurnTokens(
         ends=("<|hy_eos|>", "<|eos|>"),
         begins=("<｜hy_begin▁of▁sentence｜>", "<|startoftext|>"),
         roles=("<｜hy_User｜>", "<｜hy_Assistant｜>"),
     ),
-    "inkling": Turn(ends=("<|content_model_end_sampling|>",)),
-    "iquest": Turn(ends=("<|iquest_end|>",)),
-    "kimi": Turn(header="<|im_assistant|>", after_role="<|im_middle|>"),
-    "kimi-user": Turn(header="<|im_user|>", after_role="<|im_middle|>"),
-    "llama2": Turn(ends=("</s>",), begins=("<s>", "[/INST]"), roles=("[INST]",)),
-    "llama3": Turn(
+    "inkling": TurnTokens(ends=("<|content_model_end_sampling|>",)),
+    "iquest": TurnTokens(ends=("<|iquest_end|>",)),
+    "kimi": TurnTokens(header="<|im_assistant|>", after_role="<|im_middle|>"),
+    "kimi-user": TurnTokens(header="<|im_user|>", after_role="<|im_middle|>"),
+    "llama2": TurnTokens(ends=("</s>",), begins=("<s>", "[/INST]"), roles=("[INST]",)),
+    "llama3": TurnTokens(
         ends=("<|eot_id|>", "<|eom_id|>", "<|end_of_text|>"),
         begins=("<|begin_of_text|>",),
         header="<|start_header_id|>",
         after_role="<|end_header_id|>",
     ),
-    "llama4": Turn(
+    "llama4": TurnTokens(
         ends=("<|eot|>", "<|eom|>"),
         header="<|header_start|>",
         after_role="<|header_end|>",
     ),
-    "minimax": Turn(ends=("[e~[",), begins=("]~!b[",), header="]~b]"),
-    "mistral": Turn(ends=("[EOS]",)),
-    "phi4": Turn(header="<|im_start|>", after_role="<|im_sep|>"),
-    "plamo": Turn(ends=("<|plamo:tag|>",)),
-    "seed": Turn(ends=("<seed:eos>",), header="<seed:bos>"),
-    "solar": Turn(ends=("<|calls|>",)),
-    "telechat": Turn(ends=("<|end_of_msg|>",)),
+    "minimax": TurnTokens(ends=("[e~[",), begins=("]~!b[",), header="]~b]"),
+    "mistral": TurnTokens(ends=("[EOS]",)),
+    "phi4": TurnTokens(header="<|im_start|>", after_role="<|im_sep|>"),
+    "plamo": TurnTokens(ends=("<|plamo:tag|>",)),
+    "seed": TurnTokens(ends=("<seed:eos>",), header="<seed:bos>"),
+    "solar": TurnTokens(ends=("<|calls|>",)),
+    "telechat": TurnTokens(ends=("<|end_of_msg|>",)),
 }
 
 WORDS = ("<s>", "<bos>", "[BOS]", "[INST]", "[/INST]")
 """Tokens that a sentence or HTML has, too: ``The first token is <s>``."""
 
-ENDS = tuple(chain.from_iterable(turn.ends for turn in TURNS.values()))
+STOP_TOKENS = tuple(chain.from_iterable(turn.ends for turn in TURNS.values()))
 """The tokens that end a turn, of all families. ``</s>`` stays after ``<s>``: it may be
 HTML."""
 
@@ -117,7 +119,7 @@ _BEGINS = tuple(chain.from_iterable(turn.begins for turn in TURNS.values()))
 _ROLE_TOKENS = tuple(chain.from_iterable(turn.roles for turn in TURNS.values()))
 _HEADERS = tuple(sorted({turn.header for turn in TURNS.values()} - {""}))
 _AFTER_ROLE = tuple(sorted({turn.after_role for turn in TURNS.values()} - {""}))
-TOKENS = (*ENDS, *_BEGINS, *_ROLE_TOKENS, *_HEADERS)
+TOKENS = (*STOP_TOKENS, *_BEGINS, *_ROLE_TOKENS, *_HEADERS)
 """All tokens that may stand in a row at the end of an answer."""
 
 _ROLES = (
@@ -134,7 +136,7 @@ _ROLE_ENDS = tuple(
         "\r\n",
     )
 )
-_BLANKS = {" ", "\t"}
+_BLANKS = (" ", "\t")
 _LINE_ENDS = literals("</s>", "\n")
 
 
@@ -155,7 +157,7 @@ def turn_token(cursor: Cursor) -> Reading[Found]:
         return (yield from last_token(cursor))
     if cursor.opener in _HEADERS:
         yield from _read_role(cursor)
-    if cursor.opener not in ENDS:
+    if cursor.opener not in STOP_TOKENS:
         yield from cursor.peek()  # at the answer's start, `_first_token` is read, too
     return mark()
 
@@ -176,9 +178,9 @@ def last_token(cursor: Cursor) -> Reading[Found]:
 
 
 def _first_token(cursor: Cursor) -> Reading[Found]:
-    """Reads a token of the answer's start (text rule 12.7). With a blank after it, one
-    that begins a turn may begin a sentence (``<|user|> is a token``). ``<s>`` may be
-    HTML."""
+    """Reads a token of the answer's start (text rule 12.7). One that begins a turn may
+    be a word if a blank, or a role and more, comes after it: ``<|user|> is a token``.
+    ``<s>`` may be HTML."""
     start = cursor.position
     if cursor.opener == "<s>":
         with suppress(EndedError):
@@ -187,13 +189,14 @@ def _first_token(cursor: Cursor) -> Reading[Found]:
         cursor.index -= cursor.position - start
     elif cursor.opener not in _BEGINS:
         has_role = cursor.opener in _HEADERS and (yield from _read_role(cursor))
-        if not has_role and (yield from cursor.peek()) in _BLANKS:
-            raise cursor.mismatch()
+        words = (*_BLANKS, *_ROLES) if cursor.opener in _HEADERS else _BLANKS
+        if not has_role and (word := (yield from cursor.ahead(*words))):
+            raise cursor.mismatch(len(word))
     return mark()
 
 
 _LEFTOVERS = partial(Form, tier="B", vague=True, about="leftovers")
-FORMS = (
+TURN_FORMS = (
     _LEFTOVERS(
         tuple(token for token in TOKENS if token not in WORDS), turn_token, place="end"
     ),

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from attrs import evolve
 
 from stream_sidecar import patterns
-from stream_sidecar.dialects.turns import ENDS
+from stream_sidecar.dialects.turns import STOP_TOKENS
 from stream_sidecar.events import (
     Citation,
     Diagnostic,
@@ -151,7 +151,7 @@ def _join_pieces(pieces: list[InputPiece]) -> Iterator[InputPiece]:
         yield InputPiece("".join(piece.text for piece in group), step, fates)
 
 
-_STOP_TOKEN = patterns.compile("|".join(map(re.escape, ENDS)))
+_STOP_TOKEN = patterns.compile("|".join(map(re.escape, STOP_TOKENS)))
 
 
 def _mark_stops(pieces: list[InputPiece]) -> Iterator[InputPiece]:

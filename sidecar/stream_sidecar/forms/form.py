@@ -153,6 +153,7 @@ class Dialect:
     - ``pairs``: the (opener, closer) pairs of its reasoning.
     - ``marks``: tokens around calls, removed anywhere outside code.
     - ``ends``: wrappers of the answer, which are removed and end reasoning.
+    - ``headers``: those of them that begin the answer after a closer of ``pairs``.
     - ``safe``: no other model writes these forms by chance, so they are read for every
       model.
     - ``ends_reasoning``: a call ends open reasoning, if the host or the profile named
@@ -163,6 +164,7 @@ class Dialect:
     pairs: tuple[Pair, ...] = ()
     marks: tuple[str, ...] = ()
     ends: tuple[str, ...] = ()
+    headers: tuple[str, ...] = ()
     forms: tuple[Form, ...] = ()
     safe: bool = True
     ends_reasoning: bool = False

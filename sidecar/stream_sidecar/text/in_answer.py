@@ -19,7 +19,9 @@ from stream_sidecar.text.doubt import CLOSING_PUNCTUATION, is_doubtful
 from stream_sidecar.text.mentions import (
     MOST_GAP,
     WINDOW,
+    After,
     BorderPlace,
+    after_closer,
     is_mentioned,
     pair_of,
     sentence_goes_on,
@@ -156,9 +158,9 @@ class InAnswer:
             literal = lexicon.delimiter_at(*place)
             # under `everywhere` code quotes calls, but no delimiters (text rule 4.8)
             is_text = is_text and self._rules.scope != "everywhere"
-        self._decide_delimiter(literal, is_text=is_text)
+        self._decide_delimiter(literal, final, is_text=is_text)
 
-    def _decide_delimiter(self, delimiter: str, *, is_text: bool) -> None:
+    def _decide_delimiter(self, delimiter: str, final: bool, *, is_text: bool) -> None:
         """Decides the delimiter that comes next: it begins reasoning, is a stray, or is
         text (text rule 3.6). ``is_text``: it is code or a mention, so it is text."""
         if is_text or not self._is_effective(delimiter):
@@ -167,13 +169,26 @@ class InAnswer:
             if self._is_attributed(delimiter):
                 self._tail.show_next(len(delimiter))
                 return
-            self._tail.handle_orphan()
+            after = self._after_closer(delimiter, final)
+            if after is not After.SENTENCE:
+                self._tail.handle_orphan(is_headed=after is After.ANSWER)
             self._tail.remove_next(PieceKind.STRAY, len(delimiter))
         else:
             mid_sentence = self._is_in_mid_sentence()
             self._tail.remove_next(PieceKind.DELIMITER, len(delimiter))
             closers = self._rules.lexicon.delimiters.partners[delimiter]
             self._begin_block(closers, mid_sentence=mid_sentence)
+
+    def _after_closer(self, closer: str, final: bool) -> After:
+        """What stands after ``closer``, which has no opener (text rule 9.6)."""
+        headers = self._rules.lexicon.vocabulary.headers.get(closer, ())
+        if not headers or self._tail.shown.next_orphan is Orphan.NONE:
+            return After.OTHER
+        judge, limit = (
+            partial(after_closer, headers=headers),
+            1 + max(map(len, headers)),
+        )
+        return self._judge(judge, len(closer), limit, final) or After.OTHER
 
     def _is_attributed(self, closer: str) -> bool:
         """Whether ``closer`` closes an opener with attributes that was shown as text

@@ -51,7 +51,8 @@ class InReasoning:
     the next character on its line. ``prefix``: the last characters of the reasoning.
     ``doubt``: the raw text that may turn out to be text of the answer.
     ``must_read_again``: this text is the answer's, and has to be read again up to the
-    next character. ``code``: where the reasoning has code.
+    next character. ``code``: where the reasoning has code. ``foreign_pairs``: the
+    closers of other pairs whose opener the reasoning has.
     """
 
     _rules: Rules
@@ -66,6 +67,7 @@ class InReasoning:
     doubt: Doubt | None = None
     must_read_again: bool = False
     code: CodeSoFar = field(factory=CodeSoFar)
+    foreign_pairs: frozenset[frozenset[str]] = frozenset()
 
     def enter(self, closers: frozenset[str], *, code: CodeState | None = None) -> None:
         """Begins a block. ``code``: the state before a doubtful opener."""
@@ -73,6 +75,7 @@ class InReasoning:
         self._begin_doubt(code, is_doubtful=code is not None)
         self.depth, self.has_implicit_opener, self.closers = 1, False, closers
         self._candidates.due_closers[True].clear()
+        self.foreign_pairs = frozenset()
         self.line_place, self.prefix = LinePlace.AFTER_OPENER, ""
         self.code = CodeSoFar()
         self._buffer.has_gap = False
@@ -130,12 +133,32 @@ class InReasoning:
 
     def _decide_delimiter(self, delimiter: str, final: bool) -> None:
         partners = self._rules.lexicon.delimiters.partners[delimiter]
-        is_foreign = self.closers.isdisjoint(partners)
-        is_text = is_foreign or self._is_in_doubtful_code(delimiter)
-        if is_text or self._is_quoted(delimiter, final):
+        if self.closers.isdisjoint(partners):
+            self._note_foreign(delimiter, partners, final)
+            self._add_reasoning(len(delimiter))
+        elif self._is_in_doubtful_code(delimiter) or self._is_quoted(delimiter, final):
             self._add_reasoning(len(delimiter))
         else:
             (self._end_block if delimiter in self.closers else self._nest)(delimiter)
+
+    def _note_foreign(
+        self, delimiter: str, partners: frozenset[str], final: bool
+    ) -> None:
+        """Notes a delimiter of another pair, whose closers are ``partners``. A closer
+        without its opener may end the reasoning if nothing else does (text rule 7.7).
+        """
+        if delimiter not in self._rules.lexicon.delimiters.closers:
+            self.foreign_pairs |= {partners}
+            return
+        is_decided = self.doubt is not None and not self.doubt.closer_size
+        if self._rules.native or is_decided or partners in self.foreign_pairs:
+            return
+        if self.code.state_around() is None and not self._is_quoted(delimiter, final):
+            buffer = self._buffer
+            buffer.add_mark(PieceKind.CUT)
+            limit, size = self._rules.max_call, len(delimiter)
+            self.doubt = Doubt(buffer.place, limit, closer_size=size)
+            self.doubt.keep_text(buffer.text[buffer.index :])
 
     def _is_in_doubtful_code(self, delimiter: str) -> bool:
         """Whether the delimiter that comes next is in code after a doubtful opener."""

@@ -121,6 +121,30 @@ class BorderPlace:
     is_word: bool
 
 
+class After(Enum):
+    """What stands after a closer without an opener."""
+
+    ANSWER = 1  # a header that begins the answer
+    SENTENCE = 2  # a header as a word of a sentence
+    OTHER = 3
+
+
+_AFTER_HEADER = frozenset(" \t,.;:)")
+
+
+def after_closer(suffix: str, headers: Iterable[str], *, final: bool) -> After | None:
+    """What ``suffix``, the text after a closer, begins with (text rule 9.6). None: more
+    text is needed. ``headers``: those that may begin the answer after this closer."""
+    for header in headers:
+        if suffix.startswith(header):
+            if suffix == header and not final:
+                return None
+            is_word = suffix[len(header) : len(header) + 1] in _AFTER_HEADER
+            return After.SENTENCE if is_word else After.ANSWER
+    may_grow = any(header.startswith(suffix) for header in headers)
+    return None if may_grow and not final else After.OTHER
+
+
 _LINE_BLANKS = " \t\r"
 _AFTER_TOKEN = " \t.,;:!?)"
 

@@ -221,12 +221,14 @@ class Tail:
         end = -1 if followed or not tokens else tokens[-1]
         self._drop(trailing.items, end=end, show=followed)
 
-    def handle_orphan(self) -> None:
+    def handle_orphan(self, *, is_headed: bool) -> None:
         """Handles a closer without an opener, which comes next: the text before the
-        closer may be reasoning, and an answer may follow it (text rules 9.4 and
-        9.5)."""
+        closer may be reasoning, and an answer may follow it (text rules 9.4 and 9.5).
+        ``is_headed``: a header that begins the answer stands right after it."""
         shown, is_alone = self.shown, not self.line_shown
         orphan, shown.next_orphan = shown.next_orphan, Orphan.NONE
+        if is_headed and orphan is Orphan.LINE:
+            orphan = Orphan.ARMED
         if orphan is Orphan.ARMED or (orphan is Orphan.LINE and is_alone):
             self.end_trailing(followed=False)  # the forms are in what may be reasoning
             shown.orphan_state = orphan
