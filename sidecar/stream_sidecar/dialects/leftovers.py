@@ -91,7 +91,20 @@ def _results(cursor: Cursor) -> Reading[Found]:
     start = cursor.position
     (_, end), closer = yield from cursor.until(literals(f"</{cursor.opener[1:]}"))
     cursor.index += len(closer)
-    return Found(PieceKind.RESULT, lambda raw: raw[start:end].strip("\n"))
+    return Found(PieceKind.RESULT, lambda raw: _unwrapped(raw[start:end]))
+
+
+_WRAPPER = patterns.compile(r"\s*+<(result|output|stdout|content)>")
+
+
+def _unwrapped(text: str) -> str:
+    """``text`` without line breaks around it, and without elements around all of it."""
+    while wrapper := _WRAPPER.match(text):
+        inner, closer, rest = text[wrapper.end() :].partition(f"</{wrapper[1]}>")
+        if not closer or rest.strip():
+            break
+        text = inner
+    return text.strip("\n")
 
 
 FORMS: dict[str, tuple[Form, ...]] = {

@@ -71,6 +71,7 @@ MARKS: dict[str, tuple[str, ...]] = {
     "gemini-thoughts": ("``````thinking\n",),
     "deepseek-v3": DEEPSEEK_MARKS,
     "deepseek-v31": DEEPSEEK_MARKS,
+    "lfm2": ("<|tool_list_start|>", "<|tool_list_end|>"),
 }
 
 HEADERS: dict[str, tuple[str, ...]] = {

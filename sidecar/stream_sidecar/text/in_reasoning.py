@@ -37,8 +37,13 @@ class LinePlace(Enum):
     """What stands before the next character on its line."""
 
     AFTER_OPENER = 1  # an opener, directly before: a line break here belongs to it
-    BLANK = 2  # only blanks, or an opener and blanks
-    TEXT = 3
+    AFTER_FORM = 2  # a form, directly before, and only blanks before it: the same
+    BLANK = 3  # only blanks, or an opener and blanks
+    TEXT = 4
+
+
+AFTER = (LinePlace.AFTER_OPENER, LinePlace.AFTER_FORM)
+"""Where a line break that comes next is removed."""
 
 
 @define(eq=False)
@@ -95,7 +100,7 @@ class InReasoning:
         """Decides the next characters, up to the next literal. Raises `UndecidedError`
         if this needs more text."""
         buffer, literals = self._buffer, self._rules.lexicon.literals
-        if self.line_place is LinePlace.AFTER_OPENER:
+        if self.line_place in AFTER:
             self._skip_break(final)
         elif buffer.has_gap:
             self._decide_after_removal(final)
@@ -223,6 +228,8 @@ class InReasoning:
             self._buffer.verdicts.append(form)
         self._buffer.cut_piece(PieceKind.MARK if is_border else form.kind, form.end)
         self._buffer.has_gap = True
+        if is_call and self.line_place is LinePlace.BLANK:
+            self.line_place = LinePlace.AFTER_FORM
         if form.kind is PieceKind.ENTER and not self._rules.native:
             self.enter(self.closers_after(form))
 
@@ -234,14 +241,17 @@ class InReasoning:
         return self._rules.lexicon.delimiters.closers if is_vague else frozenset()
 
     def _skip_break(self, final: bool) -> None:
-        """Removes the line break after an opener, if there is one (text rule 6.3)."""
+        """Removes the line break after an opener, or after a form on a line of its own,
+        if there is one (text rules 6.1 and 6.3)."""
         next_text = self._buffer.peek(2)
         # its line feed may come next, and belongs to the break
         if next_text == "\r" and not final:
             raise UndecidedError
-        self.line_place = LinePlace.BLANK
+        place, self.line_place = self.line_place, LinePlace.BLANK
         if next_text[0] == "\n" or next_text == "\r\n":
             self._buffer.cut_piece(PieceKind.BLANK, next_text.index("\n") + 1)
+            if place is LinePlace.AFTER_FORM:
+                return  # the break before the form ends the line that was shown
             self.prefix = "\n"
             self.code.add_text("\n")
             if self.doubt is not None:
