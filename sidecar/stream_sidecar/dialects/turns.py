@@ -8,13 +8,11 @@ rule 12.1), and at its start those that begin a turn (text rule 12.7).
 
 from __future__ import annotations
 
-from contextlib import suppress
 from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING
 
 from stream_sidecar.forms.form import Form, Found, mark
-from stream_sidecar.forms.grammar import EndedError, literals
 from stream_sidecar.records import frozen
 
 if TYPE_CHECKING:
@@ -137,7 +135,7 @@ _ROLE_ENDS = tuple(
     )
 )
 _BLANKS = (" ", "\t")
-_LINE_ENDS = literals("</s>", "\n")
+_LONGEST_LINE = 256
 
 
 def _read_role(cursor: Cursor) -> Reading[bool]:
@@ -157,8 +155,6 @@ def turn_token(cursor: Cursor) -> Reading[Found]:
         return (yield from last_token(cursor))
     if cursor.opener in _HEADERS:
         yield from _read_role(cursor)
-    if cursor.opener not in STOP_TOKENS:
-        yield from cursor.peek()  # at the answer's start, `_first_token` is read, too
     return mark()
 
 
@@ -177,16 +173,23 @@ def last_token(cursor: Cursor) -> Reading[Found]:
     return mark()
 
 
+def _line(cursor: Cursor) -> Reading[str]:
+    """Returns the rest of the line, unread; only its beginning if it is long."""
+    while True:
+        ahead = cursor.text[cursor.index : cursor.index + _LONGEST_LINE]
+        if "\n" in ahead or len(ahead) == _LONGEST_LINE or cursor.final:
+            return ahead.partition("\n")[0]
+        yield
+
+
 def _first_token(cursor: Cursor) -> Reading[Found]:
     """Reads a token of the answer's start (text rule 12.7). One that begins a turn may
     be a word if a blank, or a role and more, comes after it: ``<|user|> is a token``.
     ``<s>`` may be HTML."""
-    start = cursor.position
     if cursor.opener == "<s>":
-        with suppress(EndedError):
-            if (yield from cursor.until(_LINE_ENDS))[1] == "</s>":
-                raise cursor.mismatch(len("</s>"))
-        cursor.index -= cursor.position - start
+        line = yield from _line(cursor)
+        if "</s>" in line:
+            raise cursor.mismatch(line.index("</s>") + len("</s>"))
     elif cursor.opener not in _BEGINS:
         has_role = cursor.opener in _HEADERS and (yield from _read_role(cursor))
         words = (*_BLANKS, *_ROLES) if cursor.opener in _HEADERS else _BLANKS

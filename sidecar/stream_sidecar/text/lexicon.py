@@ -249,6 +249,9 @@ class Lexicon:
         openings = self.vocabulary.forms_of(match[0])
         if not openings:
             return []  # the literal is a delimiter or a mark
+        # a token that the answer's start removes need not wait for the answer's end
+        if any((o.opener, o.form.place) == (match[0], "start") for o in forms):
+            openings = tuple(o for o in openings if not o.form.place.endswith("end"))
         return forms + [each for each in openings if not _is_shorter(each, forms)]
 
     def delimiter_at(self, text: str, index: int) -> str:
