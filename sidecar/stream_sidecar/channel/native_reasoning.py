@@ -63,7 +63,10 @@ class NativeReasoning:
     ) -> None:
         """Reads ``given``, a text of the native ``field``, which belongs to ``block``
         of the provider. ``document``: the number of the document (see `NativeText`)."""
-        new, repeated = self._mirrors.push(field, given, document)
+        is_same_block = block == self._block and not self._blocks.signed
+        new, repeated = self._mirrors.push(
+            field, given, document, same_block=is_same_block
+        )
         if repeated:
             self.outlet.send(Diagnostic, self.choice, *_SAID_BEFORE, repeated)
         text = self.joiner.push(new)

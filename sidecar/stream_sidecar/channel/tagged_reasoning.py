@@ -139,15 +139,18 @@ class TaggedReasoning:
         if self._block is not None:
             self._settle(self._is_begun_copy)
 
-    def judge(self, doubt: Doubt | None) -> bool:
+    def judge(self, doubt: Doubt | None, *, is_cut: bool) -> bool:
         """Whether a block that is still open at the end is text, and has to be read
-        again (text rules 7.1 and 7.5). Reports the block. ``doubt``: the reader's."""
+        again (text rules 7.1, 7.5 and 7.7). Reports the block. ``doubt``: the reader's.
+        ``is_cut``: something cut the model off."""
         block = self._block
         if block is None:
             return False
         self._report()
         is_certain = self.policy.unclosed == "reasoning"
         if is_certain or doubt is None or not self._live(block):
+            return False
+        if doubt.closer_size and doubt.is_whole and (is_cut or not doubt.has_answer):
             return False
         if not doubt.is_whole:
             self.outlet.diagnose(self.choice, *HOLD_LIMIT)

@@ -32,10 +32,12 @@ if TYPE_CHECKING:
 
 _TAGS = CallTags(
     call=("<function=",),
-    value=("<parameter=",),
-    value_ends=("</parameter>",),
+    value=("<parameter=", "<parameter name=", "<param=", "<param name="),
+    value_ends=("</parameter>", "</param>"),
     call_ends=("</function>",),
-    again=patterns.compile(r"\n[ \t]*+<parameter=(?P<key>[^<>\n]++)>"),
+    again=patterns.compile(
+        r"""\n[ \t]*+<param(?:eter)?(?: name)?=["']?(?P<key>[^<>"'\n]++)[^<>\n]*+>"""
+    ),
 )
 
 
@@ -86,6 +88,12 @@ class _Function:
         return WrittenCall(self.name, arguments, self.end)
 
 
+def _key(label: str) -> str:
+    """The parameter's name in a tag: ``a``, ``"a"`` or ``"a" type="string"``."""
+    quote = label[:1]
+    return label[1:].partition(quote)[0] if quote and quote in "\"'" else label
+
+
 def _function(cursor: Cursor, *closers: str) -> Reading[_Function]:
     """Reads one call after ``<function=``: the name, then parameters or a JSON body.
     Before one of ``closers``, the wrapper's, ``</function>`` may be missing."""
@@ -101,11 +109,11 @@ def _function(cursor: Cursor, *closers: str) -> Reading[_Function]:
             cursor.closed_body = function.end, lambda raw: [function.call(raw, cursor)]
         yield from cursor.space()
     elif is_closed:
-        tags = ("<parameter=", *tags)
+        tags = (*_TAGS.value, *tags)
     else:
         raise cursor.mismatch()
-    while (end := (yield from cursor.literal(*tags))) == "<parameter=":
-        key = (yield from cursor.label(">")).strip("\"'")
+    while (end := (yield from cursor.literal(*tags))) in _TAGS.value:
+        key = _key((yield from cursor.label(">")))
         part = yield from tagged_value(cursor, _TAGS, *tags)
         function.parameters.append((key, part))
         yield from cursor.space()

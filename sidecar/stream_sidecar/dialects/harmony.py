@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from stream_sidecar import patterns
 from stream_sidecar.dialects.invoke_tags import atem_calls
+from stream_sidecar.dialects.turns import TOKENS
 from stream_sidecar.forms.call_bodies import cut_part, json_part
 from stream_sidecar.forms.form import Form, Found, WrittenCall, mark
 from stream_sidecar.forms.grammar import LONGEST_NAME, EndedError, MismatchError
@@ -164,7 +165,7 @@ def _border(cursor: Cursor) -> Reading[Found]:
         end = cursor.position
         yield from cursor.space()
         if (yield from cursor.peek()):
-            yield from cursor.literal("<|start|>", "<|channel|>")
+            yield from cursor.literal("<|start|>", "<|channel|>", *TOKENS)
         cursor.index -= cursor.position - end
     return mark(ends=True)
 

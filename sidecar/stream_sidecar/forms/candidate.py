@@ -307,8 +307,8 @@ class Candidate:
         if found.kind is PieceKind.RESULT and content is None:
             return Taken(opening, PieceKind.MARK, end)
         result = found.kind is PieceKind.RESULT
-        waits = opening.form.place == ("start" if result else "end")
-        waits |= opening.form.waits
+        places = ("start",) if result else ("end", "sentence-end")
+        waits = opening.form.place in places or opening.form.waits
         return Taken(opening, found.kind, end, content=content, waits=waits)
 
     def _accept_calls(

@@ -98,7 +98,8 @@ class Form:
     - ``grammar``: reads the text after the opener.
     - ``tier``: see the docstring of this module.
     - ``place``: where an opener counts: anywhere, only at a line's start, only at the
-      answer's start, or only at the answer's end.
+      answer's start, or only at the answer's end; with ``sentence-end``, only there,
+      at a line's start or after the end of a sentence.
     - ``called``: an opener counts only right after a call and at the answer's start.
     - ``vague``: an opener may be ordinary text (``{``), so text that is no form needs
       no diagnostic.
@@ -118,7 +119,7 @@ class Form:
     openers: tuple[str, ...]
     grammar: Grammar
     tier: Tier
-    place: Literal["anywhere", "line", "start", "end"] = "anywhere"
+    place: Literal["anywhere", "line", "start", "end", "sentence-end"] = "anywhere"
     vague: bool = False
     closers: tuple[str, ...] = ()
     per_tool: bool = False
@@ -153,6 +154,7 @@ class Dialect:
     - ``pairs``: the (opener, closer) pairs of its reasoning.
     - ``marks``: tokens around calls, removed anywhere outside code.
     - ``ends``: wrappers of the answer, which are removed and end reasoning.
+    - ``headers``: those of them that begin the answer after a closer of ``pairs``.
     - ``safe``: no other model writes these forms by chance, so they are read for every
       model.
     - ``ends_reasoning``: a call ends open reasoning, if the host or the profile named
@@ -163,6 +165,7 @@ class Dialect:
     pairs: tuple[Pair, ...] = ()
     marks: tuple[str, ...] = ()
     ends: tuple[str, ...] = ()
+    headers: tuple[str, ...] = ()
     forms: tuple[Form, ...] = ()
     safe: bool = True
     ends_reasoning: bool = False
