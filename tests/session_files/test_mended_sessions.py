@@ -247,6 +247,13 @@ def test_what_may_be_a_dataset_stays(tmp_path: Path, lines: list[bytes]) -> None
     assert (records, report.unreadable, report.written) == ([], 1, False)
 
 
+def test_records_of_another_kind_come_first(tmp_path: Path) -> None:
+    path = tmp_path / "s.jsonl"
+    path.write_bytes(line({"type": "queue-operation"}) * 1000 + TALK + b"\0")
+    report, _ = repaired(path)
+    assert report.broken == 1
+
+
 def test_chosen_kinds(tmp_path: Path) -> None:
     path = tmp_path / "s.jsonl"
     blank = line(claude(6, "assistant", [text(""), call("toolu_2")]))

@@ -21,6 +21,7 @@ from stream_sidecar.resume.gemini_turns import (
     turn_of,
     without_empty,
 )
+from stream_sidecar.resume.records import members
 from stream_sidecar.resume.stored import Stored
 
 if TYPE_CHECKING:
@@ -29,6 +30,13 @@ if TYPE_CHECKING:
     from stream_sidecar.parts import Json
     from stream_sidecar.resume.records import StoredPlace, StoredRecord
     from stream_sidecar.values.json_places import Path
+
+GEMINI_READS = {
+    "": members(
+        *("id", "type", "content", "toolCalls", "model", "history", "messages"),
+        *("$set", "$rewindTo", "sessionId"),
+    )
+}
 
 _TITLE = "Gemini CLI"
 _MARKS = frozenset(("$set", "$rewindTo"))

@@ -22,7 +22,7 @@ from stream_sidecar.records import define, field, frozen
 from stream_sidecar.resume.formats import format_of
 from stream_sidecar.resume.halves import RULE, halves_sent
 from stream_sidecar.resume.images import images_in
-from stream_sidecar.resume.records import StoredRecord, outline
+from stream_sidecar.resume.records import Outlines, StoredRecord
 from stream_sidecar.resume.sessions import findings_in
 from stream_sidecar.session_files import size_limits
 from stream_sidecar.session_files.documents import decoded
@@ -41,8 +41,9 @@ if TYPE_CHECKING:
     from stream_sidecar.session_files.reports import Tally
     from stream_sidecar.session_files.surrounding_files import SurroundingFiles
 
-_HEAD = 256
-"""So many lines say whose session it is."""
+_HEAD = 4096
+"""So many lines are read to find out whose session it is. One record is enough, but an
+agent may write others first."""
 
 _MOST = 1 << 25
 """The most bytes of the outlines of a session, as JSON."""
@@ -81,14 +82,12 @@ class Resumption:
         return {}
 
     def _look(self, stored: StoredLines | StoredDocument) -> dict[int, LineMend]:
-        head = [read.value for read in islice(stored.read(), _HEAD)]
-        records = [StoredRecord(n, value) for n, value in enumerate(head)]
-        agent = format_of(records)
-        if agent is None or (stored.by_line and _is_dataset(agent, head)):
+        agent, value = _agent_of(stored)
+        if agent is None:
             return {}
-        if not stored.by_line and is_piece(head[0], self.surroundings.role):
+        if not stored.by_line and is_piece(value, self.surroundings.role):
             return {}  # a session has many such files
-        session = _Session(self, agent, stored, any(map(is_pointed_at, head)))
+        session = _Session(self, agent, stored, is_pointed_at(value))
         for read in stored.read():
             self.check()
             session.add(read)
@@ -101,12 +100,24 @@ class Resumption:
         return self.tally.find(finding, self.wants)
 
 
-def _is_dataset(agent: AgentFormat, lines: list[Any]) -> bool:
-    """Whether a line is a whole conversation, as in a dataset."""
-    return agent.name == _ANYBODYS and any(
-        isinstance(line, list) or (isinstance(line, dict) and "messages" in line)
-        for line in lines
-    )
+def _agent_of(stored: StoredLines | StoredDocument) -> tuple[AgentFormat | None, Any]:
+    """The agent that wrote the session, and the record that says so. Plain messages are
+    anybody's only if no record is of an agent. A line that is a whole conversation is
+    of a dataset."""
+    anybodys: tuple[AgentFormat | None, Any] = None, None
+    for read in islice(stored.read(), _HEAD):
+        agent = format_of((StoredRecord(0, read.value),))
+        if agent is not None and agent.name != _ANYBODYS:
+            return agent, read.value
+        if agent is not None and stored.by_line and _is_conversation(read.value):
+            return None, None
+        if agent is not None and anybodys[0] is None:
+            anybodys = agent, read.value
+    return anybodys
+
+
+def _is_conversation(line: Any) -> bool:
+    return isinstance(line, list) or "messages" in line
 
 
 @define
@@ -121,7 +132,11 @@ class _Session:
     records: list[PlacedRecord] = field(factory=list)
     mends: dict[int, LineMend] = field(factory=dict)
     halves: Halves = field(factory=Halves)
+    outlines: Outlines = field(init=False)
     size: int = 0
+
+    def __attrs_post_init__(self) -> None:
+        self.outlines = Outlines(self.agent.reads)
 
     def add(self, read: ReadLine) -> None:
         damage = read.damage
@@ -159,10 +174,14 @@ class _Session:
                 continue
             try:
                 value = decoded(line)
-                short = outline(value)
+                short = self.outlines.of(value)
             except (ValueError, RecursionError):
                 continue
             self.size += len(encode(short))
+            if self.size > _MOST:
+                self.records.clear()
+                self.halves = Halves()
+                continue
             place = {"line": number} if self.stored.by_line else {}
             record = StoredRecord(
                 len(self.records), short, place, images=images_in(value)
@@ -179,7 +198,7 @@ class _Session:
             report.leave(str(error))
             return self.mends
         records = [placed.record for placed in self.records]
-        found = [each for each in findings_in(records) if each.rule != RULE]
+        found = [each for each in findings_in(records, self.agent) if each.rule != RULE]
         found += halves_sent(self.halves.edits, records, self.agent)
         if not found:
             return self.mends
