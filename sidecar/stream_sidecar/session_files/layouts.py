@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from stream_sidecar.history.digests import is_digest_name
-from stream_sidecar.history.shapes import CURSOR, OPENCODE_EVENT
+from stream_sidecar.history.shapes import CURSOR, OPENCODE_EVENT, OPENCODE_MESSAGE
 from stream_sidecar.records import frozen
 
 if TYPE_CHECKING:
@@ -179,6 +179,13 @@ PRESETS: dict[str, TableLayout] = {
         ),
         key=("type", "message.part.updated"),
         shape=OPENCODE_EVENT,
+    ),
+    "opencode-messages": TableLayout(
+        table="session_message",
+        column="data",
+        role_column="type",
+        session_column="session_id",
+        shape=OPENCODE_MESSAGE,
     ),
     "codex": TableLayout(
         table="thread_items", column="item_json", session_column="thread_id"
