@@ -16,6 +16,7 @@ from stream_sidecar.history.paths import pointer_to
 from stream_sidecar.records import evolve, frozen
 from stream_sidecar.resume.conversation import StoredPlace
 from stream_sidecar.resume.edits import text_changes
+from stream_sidecar.resume.images import images_in
 from stream_sidecar.resume.records import StoredRecord, outline
 from stream_sidecar.resume.sessions import findings_in
 from stream_sidecar.resume.wording import record_of
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Sequence
 
     from stream_sidecar.resume.findings import FileEdit, ResumeFinding
+    from stream_sidecar.resume.images import StoredImage
     from stream_sidecar.session_files.layouts import TableLayout
     from stream_sidecar.session_files.reports import Tally
 
@@ -134,16 +136,16 @@ def sessions_in(
         for (id,) in database.execute(names).fetchall():
             rows = [row for each in tables for row in _rows(database, each, id)]
             yield [
-                StoredRecord(number, value, place)
-                for number, (place, value) in enumerate(rows)
+                StoredRecord(number, value, place, images=images)
+                for number, (place, value, images) in enumerate(rows)
             ]
 
 
 def _rows(
     database: sqlite3.Connection, table: SessionTable, session: Any
-) -> Iterator[tuple[dict[str, Any], Any]]:
-    """The place and the value of each row of a session. A column that is no JSON where
-    it should be is missing."""
+) -> Iterator[tuple[dict[str, Any], Any, tuple[StoredImage, ...]]]:
+    """The place and the value of each row of a session, and its images. A column that
+    is no JSON where it should be is missing."""
     known = columns_of(database, table.name)
     if table.session not in known:
         return
@@ -160,17 +162,23 @@ def _rows(
     )
     for row, *cells in database.execute(query, (session,)):
         value: dict[str, Any] = {table.session: session}
+        images: list[StoredImage] = []
         for name, cell in zip(columns, cells, strict=True):
-            value[name] = _decoded(cell) if name in table.documents else cell
-        yield {"table": table.name, "row": row}, value
+            if name in table.documents:
+                document = _decoded(cell)
+                value[name] = outline(document)
+                images += images_in(document, (name,))
+            else:
+                value[name] = cell
+        yield {"table": table.name, "row": row}, value, tuple(images)
 
 
 def _decoded(cell: Any) -> Any:
+    """The value of a cell of JSON; None if it is none."""
     if not isinstance(cell, str | bytes):
         return None
     try:
-        text = cell if isinstance(cell, str) else cell.decode("utf-8")
-        return outline(loads(text))
+        return loads(cell if isinstance(cell, str) else cell.decode("utf-8"))
     except (ValueError, RecursionError):
         return None
 
