@@ -230,6 +230,40 @@ def test_a_whole_document(tmp_path: Path, before: bytes, after: bytes) -> None:
     assert old != new
 
 
+def test_a_document_that_is_cut_off(tmp_path: Path) -> None:
+    """It is told whoever wrote it; nothing completes it."""
+    path = tmp_path / "api_conversation_history.json"
+    whole = json.dumps(DOCUMENT, indent=1).encode()
+    for end in range(whole.rindex(b'"role"'), len(whole)):
+        path.write_bytes(whole[:end])
+        report, records = repaired(path, write=True)
+        assert [(each["kind"], each["mend"]) for each in records] == [
+            ("broken", "none")
+        ]
+        assert records[0]["message"] == "The record is cut off."
+        assert path.read_bytes() == whole[:end]
+        assert not report.written
+    last = whole.splitlines()[-2]
+    place = whole.count(b"\n"), len(last) + 1
+    assert (records[0]["line"], records[0]["column"]) == place
+
+
+@pytest.mark.parametrize("text", [b'{"a": 1', b"[1, 2", b'[{"role": "user"}]]', b"{a}"])
+def test_a_document_of_nobody_is_not_judged(tmp_path: Path, text: bytes) -> None:
+    path = tmp_path / "settings.json"
+    path.write_bytes(text)
+    assert repaired(path)[1] == []
+
+
+def test_a_raw_line_break_in_a_document(tmp_path: Path) -> None:
+    path = tmp_path / "api_conversation_history.json"
+    whole = json.dumps(DOCUMENT).encode().replace(LEAK.encode(), b"four\\nfive")
+    path.write_bytes(whole.replace(b"\\n", b"\n"))
+    _, (record,) = repaired(path)
+    assert (record["kind"], record["mend"]) == ("broken", "file")
+    is_mended(path, whole.replace(b"\\n", b"\n"), whole)
+
+
 @pytest.mark.parametrize(
     "lines",
     [

@@ -153,8 +153,10 @@ class _Session:
                 self._add(lines, read.number)
 
     def _mended(self, damage: Damage) -> bytes | None:
-        if not self.stored.by_line:
+        if damage.look == "nul" and not self.stored.by_line:
             return damage.data.rstrip(b"\0")
+        if damage.look == "cut" and not self.stored.by_line:
+            return None
         is_fixed = self.keeps_length or self.resumption.surroundings.is_pointed_into()
         return damage.mended(keeps_length=is_fixed)
 
@@ -162,7 +164,8 @@ class _Session:
         """Reports the damage; whether ``new`` takes its place."""
         if self.agent.name == _ANYBODYS:
             return False
-        message, mend = f"{damage.message}.", "none" if new is None else "file"
+        said = damage.sentence if new is None else damage.message
+        message, mend = f"{said}.", "none" if new is None else "file"
         if mend == "file" and (seal := self.resumption.surroundings.seal(None, [])):
             message, mend = f"{message} It stays: {seal}.", "none"
         finding = {"kind": "broken", **damage.place, "message": message, "mend": mend}
