@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from stream_sidecar.history.paths import at
 from stream_sidecar.records import frozen
 from stream_sidecar.resume.conversation import StoredPlace
 from stream_sidecar.resume.findings import FileEdit
@@ -21,7 +22,6 @@ from stream_sidecar.wires.shared.request_shapes import name_of
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from stream_sidecar.parts import Json
     from stream_sidecar.resume.conversation import SentItem
     from stream_sidecar.resume.faults import Fault, Request
     from stream_sidecar.values.json_places import Path
@@ -54,16 +54,6 @@ def edits_for(stored: StoredRequest, fault: Fault) -> tuple[FileEdit, ...]:
     return mend(stored, fault) if mend else ()
 
 
-def _at(item: Json, path: Path) -> Json:
-    """The value at ``path``; None if there is none."""
-    for step in path:
-        try:
-            item = item[step]
-        except (TypeError, KeyError, IndexError):
-            return None
-    return item
-
-
 def _removed_item(stored: StoredRequest, source: StoredPlace) -> tuple[FileEdit, ...]:
     """Removes an item that is stored as a line, or in a list."""
     if stored.without_item is not None:
@@ -86,7 +76,7 @@ def _remove(stored: StoredRequest, fault: Fault) -> tuple[FileEdit, ...]:
     source = item.stored(fault.path)
     if source.path[-1:] and source.path[-1] in _SEALS:
         return (FileEdit(source),)
-    siblings = _at(item.item, fault.path[:1])
+    siblings = at(item.item, fault.path[:1])
     if isinstance(siblings, list) and len(siblings) > 1:
         is_part = bool(source.path) and isinstance(source.path[-1], int)
         return (FileEdit(source),) if is_part else ()
@@ -95,7 +85,7 @@ def _remove(stored: StoredRequest, fault: Fault) -> tuple[FileEdit, ...]:
 
 def _unblank(stored: StoredRequest, fault: Fault) -> tuple[FileEdit, ...]:
     """Removes a blank text; the only text of a turn says that it was blank."""
-    siblings = _at(stored.sent[fault.number].item, fault.path[:-1])
+    siblings = at(stored.sent[fault.number].item, fault.path[:-1])
     if isinstance(siblings, list) and len(siblings) > 1:
         return _remove(stored, fault)
     source = stored.sent[fault.number].stored((*fault.path, "text"))
@@ -105,7 +95,7 @@ def _unblank(stored: StoredRequest, fault: Fault) -> tuple[FileEdit, ...]:
 def _rename(stored: StoredRequest, fault: Fault) -> tuple[FileEdit, ...]:
     """Replaces refused characters in a tool's name."""
     item = stored.sent[fault.number]
-    holder = _at(item.item, fault.path)
+    holder = at(item.item, fault.path)
     name = name_of(holder) if isinstance(holder, dict) else None
     if not isinstance(name, str) or not (
         new_name := name_for(stored.request.rule, name)
@@ -113,14 +103,14 @@ def _rename(stored: StoredRequest, fault: Fault) -> tuple[FileEdit, ...]:
         return ()
     words = ((), ("function",), ("custom",))
     paths = ((*fault.path, *word, "name") for word in words)
-    path = next((path for path in paths if _at(item.item, path) == name), None)
+    path = next((path for path in paths if at(item.item, path) == name), None)
     return () if path is None else (FileEdit(item.stored(path), dumps(new_name)),)
 
 
 def _heal(stored: StoredRequest, fault: Fault) -> tuple[FileEdit, ...]:
     """Puts U+FFFD in place of half a character."""
     item = stored.sent[fault.number]
-    text = _at(item.item, fault.path)
+    text = at(item.item, fault.path)
     if not isinstance(text, str) or len(text) >= _LONGEST:
         return ()
     return (FileEdit(item.stored(fault.path), dumps(without_halves(text))),)
@@ -130,7 +120,7 @@ def _own_id(stored: StoredRequest, fault: Fault) -> tuple[FileEdit, ...]:
     """Gives a later call of a repeated id, and its result, an id of their own. Calls
     and results are paired in their order, so there must be as many of each."""
     request, shape = stored.request, stored.request.shape
-    call = _at(stored.sent[fault.number].item, fault.path)
+    call = at(stored.sent[fault.number].item, fault.path)
     id = call.get(shape.id) if isinstance(call, dict) else None
     if not isinstance(id, str):
         return ()
