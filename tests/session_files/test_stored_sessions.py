@@ -165,3 +165,18 @@ def test_an_image_in_a_row_becomes_a_text(database: Path) -> None:
     assert data["type"] == "text"
     assert "9000x20 pixels" in data["text"]
     assert set(data) == {"type", "text"}
+
+
+def test_half_a_character_far_inside_a_text(database: Path) -> None:
+    """Of a tool's output, of which the judge has the beginning only."""
+    output = "x" * 500 + "\ud83d"
+    state = {"status": "completed", "input": {}, "output": output}
+    tool = {"type": "tool", "callID": "c", "tool": "f", "state": state}
+    cell = json.dumps(tool, indent=1)
+    with closing(sqlite3.connect(database)) as opened, opened:
+        opened.execute("INSERT INTO part VALUES ('pb9', 'mb1', 'b', ?)", (cell,))
+    (found,) = [each for each in findings(database) if "half" in each.get("rule", "")]
+    assert (found["kind"], found["path"]) == ("refused", "/state/output")
+    assert repair(database, "--write").exit_code == 0
+    (new,) = [data for id, data in parts(database) if id == "pb9"]
+    assert new == cell.replace(r"\ud83d", r"\ufffd")
