@@ -288,6 +288,39 @@ def test_records_of_another_kind_come_first(tmp_path: Path) -> None:
     assert report.broken == 1
 
 
+CALL_OF_CODEX = codex(
+    "response_item", type="function_call", name="f", call_id="c", arguments="{}"
+)
+
+
+def pi(id: str, role: str, *content: Any) -> bytes:
+    message = {"role": role, "content": content}
+    return line({"type": "message", "id": id, "parentId": None, "message": message})
+
+
+@pytest.mark.parametrize(
+    ("log", "command"),
+    [
+        (TALK + line(claude(6, "user", [result("x", "y")])), "claude --resume s1"),
+        (META + ASKED + CALL_OF_CODEX + SAID + ASKED, "codex resume c1"),
+        (
+            line({"type": "session", "id": "p1", "version": 3})
+            + pi("p2", "toolResult", text("stray")),
+            "pi --session p1",
+        ),
+        (
+            line({"type": "session.start", "data": {"sessionId": "g1"}})
+            + line({"type": "tool.execution_complete", "parentId": None, "data": {}}),
+            "copilot --resume g1",
+        ),
+    ],
+)
+def test_the_agents_command(tmp_path: Path, log: bytes, command: str) -> None:
+    path = tmp_path / "s.jsonl"
+    path.write_bytes(log)
+    assert repaired(path)[0].resumes == command
+
+
 def test_chosen_kinds(tmp_path: Path) -> None:
     path = tmp_path / "s.jsonl"
     blank = line(claude(6, "assistant", [text(""), call("toolu_2")]))

@@ -32,7 +32,13 @@ COPILOT_READS = {
         *("type", "parentId", "agentId"),
         data=members(
             *("agentId", "newModel", "selectedModel", "model", "summaryContent"),
-            *("content", "transformedContent", "toolCallId", "toolRequests"),
+            *(
+                "content",
+                "transformedContent",
+                "toolCallId",
+                "toolRequests",
+                "sessionId",
+            ),
             result=members("content"),
         ),
     )

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from stream_sidecar.session_files.damage import Damage, ReadLine
     from stream_sidecar.session_files.reports import Tally
     from stream_sidecar.session_files.surrounding_files import SurroundingFiles
+    from stream_sidecar.values.json_places import Path as JsonPath
 
 _HEAD = 4096
 """So many lines are read to find out whose session it is. One record is enough, but an
@@ -219,12 +220,23 @@ class _Session:
         return judgement.of(found)
 
 
-_IDS = ("sessionId", "session_id")
-"""Members of a record that have the id of its session."""
+_IDS = (("sessionId",), ("session_id",))
+"""Where records have the id of their session. A fork begins with records of its parent,
+so the last one counts."""
+
+_HEADS: dict[str, tuple[JsonPath, ...]] = {
+    "session_meta": (("payload", "session_id"), ("payload", "id")),  # Codex
+    "session": (("id",),),  # pi
+    "session.start": (("data", "sessionId"),),  # Copilot CLI
+}
+"""The type of the record that begins a session -> where it has the id. In a fork, the
+parent's comes later."""
 
 
 def _session_id(records: Sequence[StoredRecord]) -> str:
-    """The id that the last record with one has: a fork begins with records of its
-    parent. "" if no record has one."""
-    ids = (at(each.value, (name,)) for each in reversed(records) for name in _IDS)
+    """The id of a session; "" if no record has one."""
+    values = [each.value for each in records if isinstance(each.value, dict)]
+    heads = (each for each in values if each.get("type") in _HEADS)
+    ids = [at(head, path) for head in heads for path in _HEADS[head["type"]]]
+    ids += [at(each, path) for each in reversed(values) for path in _IDS]
     return next((id for id in ids if isinstance(id, str)), "")
