@@ -275,6 +275,7 @@ AGENTS: dict[str, Agent] = {
         (
             (_CONFIG, "Cursor/User/globalStorage/state.vscdb"),
             (_home(".cursor"), "projects/*/agent-transcripts/**/*.jsonl"),
+            (_home(".cursor"), "chats/*/*/store.db"),
         ),
     ),
     "pi": Agent("pi", ((_PI, "**/*.jsonl"),)),

@@ -206,6 +206,9 @@ PRESETS: dict[str, TableLayout] = {
     "cursor": TableLayout(
         table="cursorDiskKV", column="value", key=("key", "bubbleId:"), shape=CURSOR
     ),
+    "cursor-cli": TableLayout(
+        table="blobs", column="rowid", beside=("meta",), untouched=_BY_HASH
+    ),
     "open-webui": TableLayout(table="chat", column="chat"),
 }
 """Layouts of programs that document them, or whose source shows them."""
