@@ -12,6 +12,7 @@ from collections import Counter
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeAlias
 
+from stream_sidecar.history.paths import path_of
 from stream_sidecar.records import frozen
 from stream_sidecar.values.jsontext import MAX_DEPTH
 from stream_sidecar.values.surrogates import whole_values
@@ -39,7 +40,7 @@ from stream_sidecar.wires.shared.request_shapes import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from stream_sidecar.parts import Json, JsonObject
+    from stream_sidecar.parts import JsonObject
     from stream_sidecar.resume.conversation import ResumedConversation
     from stream_sidecar.values.json_places import Path
     from stream_sidecar.wires.shared.request_shapes import RequestShape
@@ -290,20 +291,10 @@ def _faults(request: Request) -> Iterator[Fault]:
 
 def _at(request: Request, rule: str, pointer: str) -> Fault:
     """The fault at a JSON Pointer of the body."""
-    steps = pointer.split("/")[2:]
-    if not steps or not steps[0].isdigit():
+    _, *path = path_of(pointer, {request.shape.items: request.items})
+    if not path or not isinstance(path[0], int):
         return Fault(rule, len(request.items))
-    number, path = int(steps[0]), list[str | int]()
-    value: Json = request.items[number]
-    for step in steps[1:]:
-        name = step.replace("~1", "/").replace("~0", "~")
-        if isinstance(value, list):
-            path.append(int(name))
-            value = value[int(name)]
-        else:
-            path.append(name)
-            value = value.get(name) if isinstance(value, dict) else None
-    return Fault(rule, number, tuple(path))
+    return Fault(rule, path[0], tuple(path[1:]))
 
 
 def _named(request: Request, part: LostPart) -> Iterator[Fault]:
