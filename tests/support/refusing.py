@@ -587,11 +587,14 @@ def _reasoning_is_followed_by_nothing(wire: str, body: Json) -> bool:
 
 @check
 def _item_without_its_reasoning(wire: str, body: Json) -> bool:
+    """Of the model's items: Codex gives a user's messages ids of its own."""
     is_after = False
     for item in body["input"]:
         kinds = ("reasoning", "item_reference")
         is_after = is_after or item.get("type") in kinds
-        if str(item.get("id", "")).startswith(("fc_", "msg_")) and not is_after:
+        is_models = item.get("role", "assistant") == "assistant"
+        is_issued = str(item.get("id", "")).startswith(("fc_", "msg_"))
+        if is_models and is_issued and not is_after:
             return True
     return False
 
