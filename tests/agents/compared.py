@@ -13,13 +13,14 @@ from pathlib import Path
 from typing import Any
 
 from provider import TURN, Run
-from refusing import objections
+from refusing import CHECKS, objections
 from scenarios import ANSWER, LATE, LEAKS, Scenario
 
 #: What differs from one run to the next: sessions, times, counts, places.
 _VARIES = re.compile(r"\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b|\d+|/\S+")
 
-_HALF = re.compile("[\ud800-\udfff]")
+_EVERYWHERE = ("half-surrogate", "image")
+"""Objections of `refusing.py` that no server but one is known for."""
 
 _SERVERS = {
     "Messages": ("anthropic", "anthropic"),
@@ -134,8 +135,7 @@ def refusals(resumed: Done, *, has_answer: bool) -> Iterator[str]:
         server, name = _SERVERS[type(wire).__name__]
         yield from objections(server, name, body)
         history = json.dumps(wire.history(body), ensure_ascii=False)
-        if _HALF.search(history):
-            yield "half a character"
+        yield from (each for each in _EVERYWHERE if CHECKS[each](name, body))
         kept = (TURN.format(0), ANSWER) if has_answer else (TURN.format(0),)
         yield from (f"it has no {words!r}" for words in kept if words not in history)
 

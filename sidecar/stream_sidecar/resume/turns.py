@@ -29,8 +29,8 @@ class SentPiece:
     """A part of a turn. ``part``: where it is stored. ``content``: its text, the
     arguments of a call (an object, or one in JSON text), the output of a tool, the data
     of an image in base64. ``id``: of the call that it makes or answers. ``named``: the
-    name of the tool. ``seal``: the signature of thinking, or its encrypted state. ``item``: the
-    id of a reasoning item. ``media_type``: of an image."""
+    name of the tool. ``seal``: the signature of thinking, or its encrypted state.
+    ``item``: the id of a reasoning item. ``media_type``: of an image."""
 
     kind: _Kind
     part: Stored
