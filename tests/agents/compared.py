@@ -19,7 +19,7 @@ from scenarios import ANSWER, LATE, LEAKS, Scenario
 #: What differs from one run to the next: sessions, times, counts, places.
 _VARIES = re.compile(r"\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b|\d+|/\S+")
 
-_EVERYWHERE = ("half-surrogate", "image")
+_EVERYWHERE = ("half-surrogate", "image", "seal-of-another-issuer")
 """Objections of `refusing.py` that no server but one is known for."""
 
 _SERVERS = {

@@ -213,7 +213,7 @@ def damaged(path: Path, name: str) -> bool:
         after = b"\n".join(LOGS[name](before.split(b"\n")))
         path.write_bytes(after)
         return before != after
-    if path.suffix == ".db" and name in TABLES:
+    if path.match("opencode*.db") and name in TABLES:
         with closing(sqlite3.connect(path)) as database:
             rows = [*_rows(database)]
             database.executescript(TABLES[name])

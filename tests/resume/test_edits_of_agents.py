@@ -198,6 +198,26 @@ def test_what_codex_wrote_twice_goes_once(
     assert [told(each.edits) for each in found] == [gone]
 
 
+def test_ids_that_need_reasoning_go_with_it() -> None:
+    """Up to the next reasoning, which the ids behind it need."""
+    sealed = {"type": "reasoning", "id": "rs_1", "summary": []}
+    foreign, own = (
+        {**sealed, "encrypted_content": seal} for seal in ("c2VhbA==", "gAAAAABz")
+    )
+    meta = {"type": "session_meta", "payload": {"model_provider": "openai"}}
+    items = (
+        *({**ASKED, "id": "msg_0"}, foreign, {**CALL, "id": "fc_1"}, OUTPUT),
+        *({**ANSWERED, "id": "msg_2"}, own, {**ANSWERED, "id": "msg_3"}),
+    )
+    sent = ({"type": "response_item", "payload": item} for item in items)
+    (found,) = findings_in(stored([meta, *sent]))
+    assert told(found.edits) == [
+        '2 /payload {"type": "other"}',
+        "3 /payload/id None",
+        "5 /payload/id None",
+    ]
+
+
 def test_result_that_another_one_follows_goes_alone() -> None:
     use = ({"type": "tool_use", "id": id, "name": "x", "input": {}} for id in "ab")
     results = [

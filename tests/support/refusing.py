@@ -733,6 +733,14 @@ def _image(wire: str, body: Json) -> bool:
     return len(images) > 100 or any(side > longest for side in sides)
 
 
+@check
+def _seal_of_another_issuer(wire: str, body: Json) -> bool:
+    """OpenAI's encrypted content is a Fernet token."""
+    items = body["input"] if wire == "openai-responses" else []
+    seals = (item.get("encrypted_content") for item in items)
+    return any(seal and not seal.startswith("gAAAA") for seal in seals)
+
+
 def _images_in(value: Json) -> Iterator[Json]:
     if isinstance(value, dict) and value.get("type") == "image":
         yield value["source"]

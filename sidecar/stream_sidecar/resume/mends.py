@@ -7,6 +7,7 @@ could have written.
 
 from __future__ import annotations
 
+from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from stream_sidecar.records import frozen
@@ -95,6 +96,22 @@ def _remove(stored: StoredRequest, fault: Fault) -> tuple[FileEdit, ...]:
     return _removed_item(stored, item.source)
 
 
+def _remove_reasoning(stored: StoredRequest, fault: Fault) -> tuple[FileEdit, ...]:
+    """Removes an item of reasoning, and the ids of the model's items behind it: by
+    those the provider asks for it."""
+    edits = _remove(stored, fault)
+    if not edits or stored.sent[fault.number].item.get("type") != "reasoning":
+        return edits
+    behind = stored.sent[fault.number + 1 :]
+    issued = takewhile(lambda each: each.item.get("type") != "reasoning", behind)
+    ids = (
+        FileEdit(each.stored(("id",)))
+        for each in issued
+        if "id" in each.item and each.item.get("role", "assistant") == "assistant"
+    )
+    return (*edits, *ids)
+
+
 def _unblank(stored: StoredRequest, fault: Fault) -> tuple[FileEdit, ...]:
     """Removes a blank text; the only text of a turn says that it was blank."""
     siblings = _at(stored.sent[fault.number].item, fault.path[:-1])
@@ -166,9 +183,9 @@ _MENDS: dict[str, Callable[[StoredRequest, Fault], tuple[FileEdit, ...]]] = {
     "blank-text": _unblank,
     "signature-missing": _remove,
     "signature-foreign": _remove,
-    "foreign-encrypted-content": _remove,
+    "foreign-encrypted-content": _remove_reasoning,
     "lonely-reasoning": _remove,
-    "item-not-stored": _remove,
+    "item-not-stored": _remove_reasoning,
     "result-without-call": _remove,
     "name-characters": _rename,
     "half-surrogate": _heal,
