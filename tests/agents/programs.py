@@ -104,7 +104,8 @@ PROGRAMS = {
         {"GEMINI_API_KEY": "k", "GEMINI_CLI_TRUST_WORKSPACE": "true"},
         {".gemini/settings.json": json.dumps(_GEMINI)},
         stored="gemini-cli",
-        own_fault=frozenset(("other-number-of-results",)),  # gemini-cli#29365
+        # google-gemini/gemini-cli#29365
+        own_fault=frozenset(("other-number-of-results",)),
     ),
     "qwen": Program(
         "qwen-code",
