@@ -29,6 +29,7 @@ _LOOK = rb'("(?:text|content)": ?)"I will look\."'
 _SIGNATURE = rb'("(?:signature|thinkingSignature)": ?)"[^"]+"'
 _PRINTED = rb"(It was printed)\."
 _PARENT = rb'("parent(?:Uuid|Id)": ?)"[^"]+"'
+_NO_PARENT = rb'\1"0badc0de-0000-4000-8000-000000000000"'
 _NAME = rb'("name": ?"[a-z_]+)(")'
 _ORDINAL = rb'"ordinal": ?(\d+),'
 _SEAL = rb'("encrypted_content": ?)"[^"]+"'
@@ -135,7 +136,7 @@ LOGS: dict[str, Callable[[Lines], Lines]] = {
     "a raw line break": _changed(_LOOK, rb'\1"I will\nlook."'),
     "NUL bytes": lambda lines: [*lines[:-1], b"\0" * 64],
     "a byte order mark": lambda lines: [b"\xef\xbb\xbf" + lines[0], *lines[1:]],
-    "a parent in no record": _changed(_PARENT, rb'\1"0badc0de"', _ANSWER),
+    "a parent in no record": _changed(_PARENT, _NO_PARENT, _ANSWER),
     "a blank text": _changed(_LOOK, rb'\1""'),
     "half a character": _changed(_LOOK, rb'\1"I will look. \\ud83d"'),
     "half a character in a result": _changed(_PRINTED, rb"\1 \\ud83d", _RESULT),
