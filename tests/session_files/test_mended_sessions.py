@@ -209,6 +209,25 @@ def test_half_a_character_that_is_sent(tmp_path: Path) -> None:
     is_mended(path, old, old.replace(b"a \\ud83d", b"a \\ufffd"))
 
 
+def test_half_a_character_in_what_gemini_cli_sends_twice(tmp_path: Path) -> None:
+    response = {"id": "a", "name": "look", "response": {"output": "4 \ud83d"}}
+    results = [{"functionResponse": response}]
+    call = {"id": "a", "name": "look", "args": {}, "result": results}
+    told = {"id": "2", "type": "gemini", "content": "I look.", "toolCalls": [call]}
+    path = tmp_path / "session-1.jsonl"
+    path.write_bytes(
+        line({"sessionId": "s", "projectHash": "h"})
+        + line({"id": "1", "type": "user", "content": "Hi"})
+        + line(told)
+        + line({"id": "3", "type": "user", "content": results})
+        + line({"id": "4", "type": "gemini", "content": "ok"})
+    )
+    old = path.read_bytes()
+    _, records = repaired(path)
+    assert [each["rule"] for each in records] == ["half-surrogate"] * 2
+    is_mended(path, old, old.replace(b"\\ud83d", b"\\ufffd"))
+
+
 DOCUMENT = [
     {"role": "user", "content": [text("Hi")], "ts": 1},
     {"role": "assistant", "content": [text(LEAK)], "ts": 2},

@@ -188,6 +188,34 @@ def _stray(request: Request, number: int) -> list[Path]:
     return places
 
 
+def _surpassed(request: Request, number: int) -> list[Path]:
+    """The results whose call has another one later."""
+    name = request.shape.answered
+    later = Counter(
+        request.key(answer, name)
+        for after in range(number, len(request.items))
+        for _, answer in request.answers(after)
+    )
+    places: list[Path] = []
+    for path, answer in request.answers(number):
+        key = request.key(answer, name)
+        later[key] -= 1
+        if later[key]:
+            places.append(path)
+    return places
+
+
+def _is_repeat(request: Request, number: int, path: Path) -> bool:
+    """Whether the call at ``path`` says what an earlier one said, under its id."""
+    calls = [
+        call
+        for at in range(number + 1)
+        for place, call in request.calls(at)
+        if at < number or place <= path
+    ]
+    return len(calls) > 1 and calls[-1] in calls[:-1]
+
+
 def _repeated(request: Request, number: int) -> list[Path]:
     """The calls whose id an earlier call has."""
     name = request.shape.id
@@ -230,7 +258,7 @@ def _has_bad_arguments(request: Request, holder: JsonObject) -> bool:
 _RULES: dict[str, tuple[str, _Places]] = {
     turn_list.UNANSWERED: ("call-without-result", _unanswered),
     turn_list.STRAY: ("result-without-call", _stray),
-    turn_list.SURPASSED: ("two-results", _whole),
+    turn_list.SURPASSED: ("two-results", _surpassed),
     turn_list.OTHER_ID: ("repeated-id", _repeated),
     turn_list.EMPTY: ("empty-turn", _whole),
     turn_list.ALONE: ("lonely-reasoning", _whole),
@@ -312,7 +340,8 @@ def _named(request: Request, part: LostPart) -> Iterator[Fault]:
         yield fault
         return
     for path in places(request, fault.number) or [()]:
-        yield Fault(rule, fault.number, path)
+        is_repeat = places is _unanswered and _is_repeat(request, fault.number, path)
+        yield Fault("repeated-id" if is_repeat else rule, fault.number, path)
 
 
 # --- What changes without a word ------------------------------------------------------

@@ -134,7 +134,13 @@ FORMATS: tuple[AgentFormat, ...] = (
         kimi_cli.conversations,
         resumes="kimi --session {id}",
     ),
-    AgentFormat("opencode", "opencode", opencode.fits, opencode.conversations),
+    AgentFormat(
+        "opencode",
+        "opencode",
+        opencode.fits,
+        opencode.conversations,
+        without_item=opencode.without_item,
+    ),
     AgentFormat("goose", "goose", goose.fits, goose.conversations, goose.GOOSE_HEALS),
     AgentFormat("crush", "Crush", crush.fits, crush.conversations, crush.CRUSH_HEALS),
     AgentFormat(

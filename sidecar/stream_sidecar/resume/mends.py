@@ -7,6 +7,7 @@ could have written.
 
 from __future__ import annotations
 
+from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from stream_sidecar.history.paths import at
@@ -78,9 +79,27 @@ def _remove(stored: StoredRequest, fault: Fault) -> tuple[FileEdit, ...]:
         return (FileEdit(source),)
     siblings = at(item.item, fault.path[:1])
     if isinstance(siblings, list) and len(siblings) > 1:
-        is_part = bool(source.path) and isinstance(source.path[-1], int)
-        return (FileEdit(source),) if is_part else ()
+        if source.path and isinstance(source.path[-1], int):
+            return (FileEdit(source),)
+        is_row = "row" in source.record.place
+        return stored.without_item(source) if is_row and stored.without_item else ()
     return _removed_item(stored, item.source)
+
+
+def _remove_reasoning(stored: StoredRequest, fault: Fault) -> tuple[FileEdit, ...]:
+    """Removes an item of reasoning, and the ids of the model's items behind it: by
+    those the provider asks for it."""
+    edits = _remove(stored, fault)
+    if not edits or stored.sent[fault.number].item.get("type") != "reasoning":
+        return edits
+    behind = stored.sent[fault.number + 1 :]
+    issued = takewhile(lambda each: each.item.get("type") != "reasoning", behind)
+    ids = (
+        FileEdit(each.stored(("id",)))
+        for each in issued
+        if "id" in each.item and each.item.get("role", "assistant") == "assistant"
+    )
+    return (*edits, *ids)
 
 
 def _unblank(stored: StoredRequest, fault: Fault) -> tuple[FileEdit, ...]:
@@ -118,7 +137,8 @@ def _heal(stored: StoredRequest, fault: Fault) -> tuple[FileEdit, ...]:
 
 def _own_id(stored: StoredRequest, fault: Fault) -> tuple[FileEdit, ...]:
     """Gives a later call of a repeated id, and its result, an id of their own. Calls
-    and results are paired in their order, so there must be as many of each."""
+    and results are paired in their order, so there must be as many of each. One that
+    only repeats an earlier call, and has no result, goes."""
     request, shape = stored.request, stored.request.shape
     call = at(stored.sent[fault.number].item, fault.path)
     id = call.get(shape.id) if isinstance(call, dict) else None
@@ -135,9 +155,12 @@ def _own_id(stored: StoredRequest, fault: Fault) -> tuple[FileEdit, ...]:
             for path, answer in request.answers(number)
             if answer.get(shape.answered) == id
         ]
-    if len(calls) != len(answers) or (fault.number, fault.path) not in calls:
+    if (fault.number, fault.path) not in calls:
         return ()
     place = calls.index((fault.number, fault.path))
+    if len(calls) != len(answers):
+        earlier = (_at(stored.sent[n].item, path) for n, path in calls[:place])
+        return _remove(stored, fault) if call in earlier else ()
     number, path = answers[place]
     new_id = dumps(made_id(f"{id}#{place}"))
     return (
@@ -150,11 +173,12 @@ _MENDS: dict[str, Callable[[StoredRequest, Fault], tuple[FileEdit, ...]]] = {
     "blank-text": _unblank,
     "signature-missing": _remove,
     "signature-foreign": _remove,
-    "foreign-encrypted-content": _remove,
+    "foreign-encrypted-content": _remove_reasoning,
     "lonely-reasoning": _remove,
-    "item-not-stored": _remove,
+    "item-not-stored": _remove_reasoning,
     "result-without-call": _remove,
     "name-characters": _rename,
     "half-surrogate": _heal,
     "repeated-id": _own_id,
+    "two-results": _remove,
 }

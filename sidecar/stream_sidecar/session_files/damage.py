@@ -107,7 +107,8 @@ class Damage:
     def mended(self, *, keeps_length: bool = False) -> bytes | None:
         """The lines that take the place of ``data``, each a record; empty if none is
         left. With ``keeps_length``, blanks stand for what is taken out, and blanks of
-        the records go for what is added. None if there is no such text."""
+        the records go for what is added; a byte more may stay. None if there is no such
+        text."""
         if self.look == "no-json":
             return None
         size = len(self.data.rstrip(b"\r\n"))
@@ -137,7 +138,8 @@ class Damage:
 
 def _of_length(records: bytes, length: int) -> bytes | None:
     """The lines of JSON with more blanks at the end, or without the first ones outside
-    strings; None if they have not so many."""
+    strings. One byte may be too many: what points behind the lines then points at the
+    line break before. None if there are more."""
     spare = length - len(records)
     if spare >= 0:
         end = len(records.rstrip(b"\r\n"))
@@ -146,7 +148,7 @@ def _of_length(records: bytes, length: int) -> bytes | None:
     cuts = [*islice(blanks, -spare)]
     pieces = pairwise([-1, *cuts, len(records)])
     shorter = b"".join(records[start + 1 : end] for start, end in pieces)
-    return shorter if len(shorter) == length else None
+    return shorter if len(shorter) <= length + 1 else None
 
 
 @frozen
