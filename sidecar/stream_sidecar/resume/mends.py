@@ -159,7 +159,7 @@ def _own_id(stored: StoredRequest, fault: Fault) -> tuple[FileEdit, ...]:
         return ()
     place = calls.index((fault.number, fault.path))
     if len(calls) != len(answers):
-        earlier = (_at(stored.sent[n].item, path) for n, path in calls[:place])
+        earlier = (at(stored.sent[n].item, path) for n, path in calls[:place])
         return _remove(stored, fault) if call in earlier else ()
     number, path = answers[place]
     new_id = dumps(made_id(f"{id}#{place}"))
