@@ -19,7 +19,7 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
@@ -28,7 +28,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from compared import Done, changes, differences, refusals, repairs
-from damages import DAMAGES, LOGS, Lines
+from damages import DAMAGES, LOSES_ANSWER, damaged
 from environment import ROOT, ensure
 from programs import PROGRAMS, environment, executable, install, node, version
 from provider import TURN, Provider, Run
@@ -55,10 +55,28 @@ class Trial:
         is_behind_gateway: bool,
         leaks: bool,
         repairs: bool = False,
-        damage: str = "",
     ) -> Done:
-        """All turns of a scenario. ``repairs``: the stored session, before the last;
-        ``damage``: done to it before that, a name of `DAMAGES`."""
+        """All turns of a scenario. ``repairs``: the stored session, before the last."""
+        done = self._run(agent, name, is_behind_gateway, leaks, repairs)
+        assert done is not None
+        return done
+
+    def resumed(
+        self, agent: str, damage: str, *, is_behind_gateway: bool
+    ) -> Done | None:
+        """A session that is damaged and repaired before the last turn. ``damage``: a
+        name of `DAMAGES`, or "". None if it changes nothing in the agent's sessions."""
+        return self._run(agent, "damaged", is_behind_gateway, False, True, damage)
+
+    def _run(
+        self,
+        agent: str,
+        name: str,
+        is_behind_gateway: bool,
+        leaks: bool,
+        repairs: bool,
+        damage: str = "",
+    ) -> Done | None:
         scenario = SCENARIOS[name]
         way = "gateway" if is_behind_gateway else "direct"
         tag = f"{agent}-{name}-{way}-{'leaks' if leaks else 'clean'}"
@@ -74,21 +92,22 @@ class Trial:
             each.mkdir(parents=True)
         variables = environment(self.folder, agent, home)
         start = [str(executable(self.folder, agent))]
-        if scenario.seals:
+        asks_claude = scenario.seals or (scenario.is_damaged and agent == "opencode")
+        if asks_claude:
             variables |= PROGRAMS[agent].binding or {}
             variables["ANTHROPIC_BASE_URL"] = self.provider.base(tag)
             start = ["env", *start]  # the gateway sets this variable only for others
         if is_behind_gateway:
             start = [*self._gateway(tag, record), *start]
-        elif not scenario.seals:
+        elif not asks_claude:
             start = self._directly(agent, tag, wiring, variables)
         codes, outputs, errors = [], [], []
         for turn in range(len(scenario.turns)):
             program = PROGRAMS[agent]
             if turn == len(scenario.turns) - 1:
                 earlier = len(run.asked)
-                if damage:
-                    self._damaged(agent, variables, DAMAGES[damage])
+                if damage and not self._damaged(agent, variables, damage):
+                    return None
             if repairs and turn == len(scenario.turns) - 1:
                 outputs.append(self._repaired(agent, variables))
             words = [
@@ -118,19 +137,16 @@ class Trial:
             earlier,
         )
 
-    def _damaged(
-        self, agent: str, variables: dict[str, str], damage: Callable[[Lines], Lines]
-    ) -> None:
-        """Damages the logs of the agent."""
-        name = PROGRAMS[agent].stored
-        command = [self.sidecar, "repair", "--list", name, "--output-format", "json"]
+    def _damaged(self, agent: str, variables: dict[str, str], name: str) -> bool:
+        """Damages the sessions of the agent; whether they are other ones then."""
+        stored = PROGRAMS[agent].stored
+        command = [self.sidecar, "repair", "--list", stored, "--output-format", "json"]
         listed = subprocess.run(
             [*map(str, command)], env=variables, capture_output=True, check=True
         ).stdout
-        for path in map(Path, json.loads(listed)["agents"][0]["files"]):
-            if path.suffix == ".jsonl":
-                lines = path.read_bytes().split(b"\n")
-                path.write_bytes(b"\n".join(damage(lines)))
+        paths = map(Path, json.loads(listed)["agents"][0]["files"])
+        are_changed = [damaged(path, name) for path in paths]
+        return any(are_changed)
 
     def _repaired(self, agent: str, variables: dict[str, str]) -> str:
         """What the command says. It fails where bound texts are left as they were."""
@@ -218,25 +234,24 @@ def _started(
 
 @dataclass(frozen=True)
 class Result:
-    """What was found of an agent, by scenario."""
+    """What was found of an agent, by scenario, and the verdict."""
 
     agent: str
     version: str
     wire: str
     found: dict[str, list[str]]
+    verdicts: dict[str, str]
 
     def row(self, names: list[str]) -> str:
-        same = ("same", "**differs**")
-        verdicts = (
-            same[bool(self.found[name])] if name in self.found else "" for name in names
-        )
+        verdicts = (self.verdicts.get(name, "") for name in names)
         return _cells(
             f"{PROGRAMS[self.agent].title} {self.version}", self.wire, *verdicts
         )
 
 
 def _result(trial: Trial, names: list[str], agent: str) -> Result:
-    found, wire = {}, ""
+    found: dict[str, list[str]] = {}
+    verdicts, wire = {}, ""
     for name in names:
         scenario = SCENARIOS[name]
         program = PROGRAMS[agent]
@@ -246,36 +261,42 @@ def _result(trial: Trial, names: list[str], agent: str) -> Result:
             continue
         run = partial(trial.run, agent, name)
         if scenario.is_damaged:
-            if program.stored not in LOGS:
-                continue
-            found[name] = [
-                f"{damage}: {refusal}"
-                for damage in DAMAGES
-                for refusal in refusals(
-                    scenario,
-                    run(
-                        is_behind_gateway=False,
-                        leaks=False,
-                        repairs=True,
-                        damage=damage,
-                    ),
-                )
-            ]
+            if program.stored:
+                found[name], verdicts[name] = _resumed(trial, agent)
             continue
         if scenario.is_stored:
             leaking = run(is_behind_gateway=False, leaks=True)
             repaired = run(is_behind_gateway=False, leaks=True, repairs=True)
             found[name] = [*repairs(scenario, leaking, repaired)]
-            continue
-        direct = run(is_behind_gateway=False, leaks=False)
-        found[name] = [
-            *differences(scenario, direct, run(is_behind_gateway=True, leaks=True))
-        ]
-        if not scenario.aborts:
-            clean = run(is_behind_gateway=True, leaks=False)
-            found[name] += [*differences(scenario, direct, clean), *changes(clean)]
-        wire = direct.wire or wire
-    return Result(agent, version(trial.folder, agent), wire, found)
+        else:
+            direct = run(is_behind_gateway=False, leaks=False)
+            leaking = run(is_behind_gateway=True, leaks=True)
+            found[name] = [*differences(scenario, direct, leaking)]
+            if not scenario.aborts:
+                clean = run(is_behind_gateway=True, leaks=False)
+                found[name] += [*differences(scenario, direct, clean), *changes(clean)]
+            wire = direct.wire or wire
+        verdicts[name] = "**differs**" if found[name] else "same"
+    return Result(agent, version(trial.folder, agent), wire, found, verdicts)
+
+
+def _resumed(trial: Trial, agent: str) -> tuple[list[str], str]:
+    """What a provider refuses of sessions that were damaged and repaired, and how many
+    of them it takes."""
+    fault = PROGRAMS[agent].own_fault
+    found: dict[str, list[str]] = {}
+    for damage in ("", *DAMAGES):
+        for is_behind_gateway in (False, True) if fault else (False,):
+            done = trial.resumed(agent, damage, is_behind_gateway=is_behind_gateway)
+            if done is None:
+                continue
+            refused = {*refusals(done, has_answer=damage not in LOSES_ANSWER)}
+            if not is_behind_gateway:
+                refused -= fault
+            found.setdefault(damage or "nothing", []).extend(sorted(refused))
+    texts = [f"{damage}: {text}" for damage, each in found.items() for text in each]
+    taken = sum(not each for each in found.values())
+    return texts, f"{taken} of {len(found)}"
 
 
 def _table_and_differences(

@@ -12,13 +12,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from provider import Run
-from refusing import objections
-from scenarios import LATE, LEAKS, Scenario
+from provider import TURN, Run
+from refusing import CHECKS, objections
+from scenarios import ANSWER, LATE, LEAKS, Scenario
 
 #: What differs from one run to the next: sessions, times, counts, places.
 _VARIES = re.compile(r"\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b|\d+|/\S+")
 
+_EVERYWHERE = ("half-surrogate", "image", "seal-of-another-issuer")
+"""Objections of `refusing.py` that no server but one is known for."""
 
 _SERVERS = {
     "Messages": ("anthropic", "anthropic"),
@@ -121,9 +123,10 @@ def repairs(scenario: Scenario, leaking: Done, repaired: Done) -> Iterator[str]:
         yield "nothing was repaired"
 
 
-def refusals(scenario: Scenario, resumed: Done) -> Iterator[str]:
-    """What the provider would refuse of the first request of the last turn."""
-    if resumed.codes != [0] * len(scenario.turns):
+def refusals(resumed: Done, *, has_answer: bool) -> Iterator[str]:
+    """What the provider would refuse of the first request of the last turn, and what is
+    missing there. ``has_answer``: whether the first turn's answer is still stored."""
+    if any(resumed.codes):
         yield f"exit codes {resumed.codes}"
     asked = resumed.run.asked[resumed.earlier :]
     if not asked:
@@ -131,6 +134,10 @@ def refusals(scenario: Scenario, resumed: Done) -> Iterator[str]:
     for wire, body in asked[:1]:
         server, name = _SERVERS[type(wire).__name__]
         yield from objections(server, name, body)
+        history = json.dumps(wire.history(body), ensure_ascii=False)
+        yield from (each for each in _EVERYWHERE if CHECKS[each](name, body))
+        kept = (TURN.format(0), ANSWER) if has_answer else (TURN.format(0),)
+        yield from (f"it has no {words!r}" for words in kept if words not in history)
 
 
 def changes(clean: Done) -> Iterator[str]:

@@ -38,6 +38,8 @@ class Program:
     binding: dict[str, str] | None = None
     #: What ``stream-sidecar repair`` calls its sessions.
     stored: str = ""
+    #: What a provider refuses of every session that it resumes, whatever is stored.
+    own_fault: frozenset[str] = frozenset()
 
 
 _KEY = {"OPENAI_API_KEY": "k"}
@@ -101,6 +103,9 @@ PROGRAMS = {
         ("-m", "gemini-2.5-flash", "--yolo", "--resume", "latest", "-p"),
         {"GEMINI_API_KEY": "k", "GEMINI_CLI_TRUST_WORKSPACE": "true"},
         {".gemini/settings.json": json.dumps(_GEMINI)},
+        stored="gemini-cli",
+        # google-gemini/gemini-cli#29365
+        own_fault=frozenset(("other-number-of-results",)),
     ),
     "qwen": Program(
         "qwen-code",
@@ -110,6 +115,7 @@ PROGRAMS = {
         ("--yolo", "-c", "-p"),
         {**_KEY, "OPENAI_MODEL": "test-model"},
         {".qwen/settings.json": json.dumps(_QWEN)},
+        stored="qwen-code",
     ),
     "opencode": Program(
         "opencode",
@@ -146,9 +152,16 @@ PROGRAMS = {
         ("--allow-all-tools", "-p"),
         ("--allow-all-tools", "--continue", "-p"),
         {"COPILOT_OFFLINE": "true", "COPILOT_PROVIDER_API_KEY": "k"},
+        stored="copilot-cli",
     ),
     "pi": Program(
-        "pi", "@earendil-works/pi-coding-agent", "pi", ("-p",), ("-c", "-p"), _KEY
+        "pi",
+        "@earendil-works/pi-coding-agent",
+        "pi",
+        ("-p",),
+        ("-c", "-p"),
+        _KEY,
+        stored="pi",
     ),
     "aider": Program(
         "aider",

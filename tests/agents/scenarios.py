@@ -194,17 +194,16 @@ STORED = Scenario(
     ),
 )
 
-_LOOK = Answer(
-    (_reasoning("A file it is."), text("I will look."), _call(_FIRST)),
-    (_reasoning("A file it is."), text("I will look."), _call(_FIRST)),
-)
+ANSWER = "The file is there."
+_SEEN = "echo It was printed. | tee one.txt"
+_LOOK = (_reasoning("A file it is."), text("I will look."), _call(_SEEN))
 
 DAMAGED = Scenario(
     title="a damaged session, repaired",
     needs_tools=True,
     is_damaged=True,
     turns=(
-        (_LOOK, _done("The file is there.", "The file is there.")),
+        (Answer(_LOOK, _LOOK), _done(ANSWER, ANSWER)),
         (_done("That is all.", "That is all."),),
     ),
 )
