@@ -4,14 +4,15 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, readdirSync, readFileSync, rmdirSync, rmSync, writeFileSync } from "node:fs";
-import type { Server } from "node:http";
+import type { IncomingMessage, Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
+import { homedir, tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { parseArgs } from "node:util";
 import { RefusedError, SidecarPool } from "stream-sidecar";
 import { MOST_WHOLE } from "stream-sidecar/internal";
 import { AGENTS, emptyKey, settingsOf, type Place, type Wiring } from "./agents.js";
+import type { User } from "./settings.js";
 import { createGateway, type GatewayOptions } from "./gateway.js";
 
 const HELP = `stream-sidecar-gateway --upstream URL [options]
@@ -38,7 +39,8 @@ calls the gateway as it would call the provider. Everything else passes unchange
   --help             show this help
 
 run configures ${Object.keys(AGENTS).join(", ")}; any other agent gets
-OPENAI_BASE_URL and ANTHROPIC_BASE_URL. run exits with the agent's exit code.
+OPENAI_BASE_URL and ANTHROPIC_BASE_URL. run exits with the agent's exit code, but
+never with 0 if no request came through the gateway.
 `;
 
 const OPTIONS = {
@@ -56,7 +58,9 @@ const OPTIONS = {
   help: { type: "boolean" },
 } as const;
 const CLAIMS = ["drop", "promote", "text"] as const;
-const [PORT, LAST_PORT, MOST_WORKERS, USAGE] = [4141, 65_535, 256, 2];
+const [PORT, LAST_PORT, MOST_WORKERS] = [4141, 65_535, 256];
+/** Exit codes: an agent succeeded without a request through the gateway; a mistake in the arguments. */
+const [UNASKED, USAGE] = [1, 2];
 
 /** A mistake in the arguments. */
 class UsageError extends Error {}
@@ -172,16 +176,17 @@ async function serve({ options, host, port, model, workers, sidecar: command, ag
     await checkTemplate(pool, options);
     await listening(server, port, host);
     const base = `http://${host}:${(server.address() as AddressInfo).port}`;
+    const place = { base, model, upstreams: addressesOf(options) };
     if (agent) {
       let isAsked = false;
-      server.once("request", () => (isAsked = true));
+      server.on("request", ({ method }: IncomingMessage) => (isAsked ||= method === "POST"));
       const isKeyless = Object.values(options.upstreams).every((each) => new URL(each).protocol === "http:");
-      const code = await runAgent(agent, { base, model }, isKeyless);
-      if (!isAsked) say(`${agent[0]} sent no request through the gateway`);
-      return code;
+      const code = await runAgent(agent, place, isKeyless);
+      if (!isAsked) say(`${agent[0]} sent no request through the gateway: nothing was cleaned`);
+      return isAsked ? code : code || UNASKED;
     }
     say(`listening on ${base}, in front of ${Object.values(options.upstreams).join(", ")}`);
-    say(settingsOf(base, model));
+    say(settingsOf(place, userOf([])));
     await ended();
     return 0;
   } finally {
@@ -191,6 +196,10 @@ async function serve({ options, host, port, model, workers, sidecar: command, ag
     server.close();
     await pool.shutdown();
   }
+}
+
+function addressesOf({ upstreams }: GatewayOptions): Record<string, string> {
+  return Object.fromEntries(Object.entries(upstreams).map(([path, url]) => [path, String(url)]));
 }
 
 async function listening(server: Server, port: number, host: string): Promise<void> {
@@ -215,11 +224,16 @@ async function runAgent(
 ): Promise<number> {
   const name = basename(program).replace(/\.(cmd|exe|bat|ps1)$/i, "");
   const folder = mkdtempSync(join(tmpdir(), "stream-sidecar-"));
-  const { env, args: more = [], file } = (AGENTS[name]?.wiring ?? anyAgent)({ ...at, folder });
+  const {
+    env,
+    args: more = [],
+    own = args,
+    file,
+  } = (AGENTS[name]?.wiring ?? anyAgent)({ ...at, folder }, userOf(args));
   if (file) writeFileSync(join(folder, file.name), file.text, { mode: 0o600 });
   try {
     const variables = { ...(isKeyless && emptyKey(name, process.env)), ...process.env, ...env };
-    const child = spawn(program, [...more, ...args], { stdio: "inherit", env: variables });
+    const child = spawn(program, [...more, ...own], { stdio: "inherit", env: variables });
     process.on("SIGINT", () => {}); // the agent gets the signal from the terminal too, and decides
     process.on("SIGTERM", () => child.kill("SIGTERM"));
     const [code, signal] = (await once(child, "exit")) as [number | null, string | null];
@@ -230,6 +244,10 @@ async function runAgent(
     if (file) rmSync(join(folder, file.name), { force: true });
     if (readdirSync(folder).length === 0) rmdirSync(folder); // pi keeps its sessions there
   }
+}
+
+function userOf(args: readonly string[]): User {
+  return { home: homedir(), folder: process.cwd(), env: process.env, args };
 }
 
 function anyAgent({ base }: Place): Wiring {

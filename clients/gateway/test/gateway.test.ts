@@ -343,7 +343,8 @@ test("the user's keys stay, and a line says that an agent sent no request throug
   expect(emptyKey("claude", { ANTHROPIC_API_KEY: "k" })).toEqual({});
   expect([emptyKey("codex", {}), emptyKey("qwen", {})]).toEqual([{ OPENAI_API_KEY: "none" }, {}]);
   const [code, told] = await ended("run", "--upstream", "http://127.0.0.1:9", "--", agentOf("claude", ""));
-  expect([code, told.endsWith("claude sent no request through the gateway\n")], told).toEqual([0, true]);
+  const line = "claude sent no request through the gateway: nothing was cleaned\n";
+  expect([code, told.endsWith(line)], told).toEqual([1, true]);
 });
 
 /** Requests a number of streams at the same time, and reports the results. */
@@ -423,8 +424,12 @@ test("each of two workers has some of the streams, and all of them end", async (
   expect([Math.min(...opened) > 0, opened[0]! + opened[1]!]).toEqual([true, 40]);
 });
 
+const nobody = { home: "/nowhere", folder: "/nowhere", env: {}, args: [] };
+
 test("the printed settings name each agent, and VS Code's entry has the required fields", () => {
-  const told = settingsOf("http://127.0.0.1:4141", "m1").split("\n");
+  const told = settingsOf({ base: "http://127.0.0.1:4141", model: "m1", upstreams: { "/": "http://a" } }, nobody).split(
+    "\n",
+  );
   expect(told.map((line) => line.slice(0, 14).trimEnd())).toEqual([
     ...Object.values(AGENTS).map(({ label }) => label),
     "VS Code",
