@@ -103,24 +103,19 @@ function quoted(word: string): string {
   return /^[\w./:-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`;
 }
 
-/** Addresses that agents have built in, for providers that the settings need not define. */
-const BUILT_IN: readonly Provider[] = [
-  { id: "openai", address: "https://api.openai.com/v1" },
-  { id: "anthropic", address: "https://api.anthropic.com/v1" },
-  { id: "google", address: "https://generativelanguage.googleapis.com/v1beta" },
-  { id: "openrouter", address: "https://openrouter.ai/api/v1" },
-];
-
 /**
  * The providers whose address is to be the gateway's: those at an upstream, and the one that the
  * agent uses. If the settings tell neither, all of them.
  */
-function behind({ upstreams }: Place, { all, used }: Providers, builtIn: readonly Provider[]): readonly Provider[] {
+function behind({ upstreams }: Place, { all, builtIn = [], used }: Providers): readonly Provider[] {
   const origins = Object.values(upstreams).map((each) => new URL(each).origin);
-  const known = [...all, ...builtIn.filter(({ id }) => all.every((each) => each.id !== id))];
-  const found = known.filter(({ id, address }) => id === used || origins.includes(originOf(address) ?? ""));
-  if (found.length > 0) return found;
-  return used === undefined ? all : [{ id: used }];
+  // The first one with a name counts: the settings come before what is built in.
+  const known = new Map([...all, ...builtIn].reverse().map((each) => [each.id, each]));
+  if (used !== undefined && !known.has(used)) known.set(used, { id: used });
+  const found = [...known.values()].filter(
+    ({ id, address }) => id === used || origins.includes(originOf(address) ?? ""),
+  );
+  return found.length > 0 ? found.reverse() : all;
 }
 
 function originOf(address: string | undefined): string | undefined {
@@ -166,7 +161,7 @@ const CODEX_LOCAL = ["ollama", "lmstudio"];
 
 /** opencode stores a provider's name with each message. */
 function opencodeWiring(place: Place, user: User): Wiring {
-  const found = behind(place, opencodeProviders(user), BUILT_IN);
+  const found = behind(place, opencodeProviders(user));
   const pairs = found.map(({ id, address }) => [id, { options: { baseURL: standIn(place, address) } }] as const);
   const config = pairs.length > 0 ? { provider: Object.fromEntries(pairs) } : opencodeConfig(place);
   const given = JSON.parse(user.env["OPENCODE_CONFIG_CONTENT"] || "{}") as Record<string, unknown>;
@@ -207,7 +202,7 @@ function continueModels(place: Place, models: readonly unknown[]): readonly unkn
     const address = textOf(tableOf(override)["apiBase"]) ?? textOf(apiBase);
     return isChatting ? [{ id: String(at), address }] : [];
   });
-  const found = new Map(behind(place, { all: chatting }, []).map((each) => [each.id, each]));
+  const found = new Map(behind(place, { all: chatting }).map((each) => [each.id, each]));
   return models.map((each, at) => {
     const provider = found.get(String(at));
     if (!provider) return each;
@@ -231,18 +226,13 @@ function ownContinueConfig(place: Place): object {
 
 /** An extension, because another folder of settings would hide the user's sessions and keys. */
 function piWiring(place: Place, user: User): Wiring {
-  const found = behind(place, piProviders(user), BUILT_IN.map(withoutVersion));
+  const found = behind(place, piProviders(user));
   const changed = found.map(({ id, address }) => [id, { baseUrl: standIn(place, address) }] as const);
   const [id, { model, folder }] = [nameOf(place), place];
   const isOwn = changed.length > 0;
   const text = piExtension(isOwn ? changed : [[id, piProvider(place)]]);
   const chosen = isOwn ? [] : ["--provider", id, "--model", model];
   return { args: ["--extension", join(folder, "gateway.js"), ...chosen], file: { name: "gateway.js", text } };
-}
-
-/** pi adds the version of Anthropic's API itself. */
-function withoutVersion({ id, address }: Provider): Provider {
-  return id === "anthropic" ? { id, address: address?.replace("/v1", "") } : { id, address };
 }
 
 function piExtension(providers: readonly (readonly [string, object])[]): string {

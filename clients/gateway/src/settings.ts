@@ -28,7 +28,10 @@ export interface Provider {
 
 /** The providers of a user. */
 export interface Providers {
+  /** Those in the settings. */
   readonly all: readonly Provider[];
+  /** Those that the agent knows without settings. */
+  readonly builtIn?: readonly Provider[];
   /** The name of the one that the agent uses, if that is known. */
   readonly used?: string | undefined;
 }
@@ -123,7 +126,7 @@ function codexOverride(word: string): Table {
 
 /** opencode: its files in the order in which it merges them, and the option `--model`. */
 export function opencodeProviders(user: User): Providers {
-  const { env, args } = user;
+  const { home, env, args } = user;
   const config = opencodeFiles(user).map((path) => read(parseJsonc, path));
   const inline = tableOf(parseJsonc(env["OPENCODE_CONFIG_CONTENT"] ?? "{}"));
   const { provider, model } = [...config, inline].reduce(merged, {});
@@ -132,8 +135,18 @@ export function opencodeProviders(user: User): Providers {
     return { id, address: textOf(tableOf(options)["baseURL"]) ?? textOf(api) };
   });
   const used = (optionOf(args, "-m", "--model") ?? textOf(model))?.split("/")[0];
-  return { all, used };
+  const known = read(JSON.parse, env["XDG_CACHE_HOME"] ?? join(home, ".cache"), "opencode", "models.json");
+  const others = Object.entries(known).map(([id, each]) => ({ id, address: textOf(tableOf(each)["api"]) }));
+  return { all, builtIn: [...BUILT_IN, ...others], used };
 }
+
+/** Providers that agents know without settings. */
+const BUILT_IN: readonly Provider[] = [
+  { id: "openai", address: "https://api.openai.com/v1" },
+  { id: "anthropic", address: "https://api.anthropic.com/v1" },
+  { id: "google", address: "https://generativelanguage.googleapis.com/v1beta" },
+  { id: "openrouter", address: "https://openrouter.ai/api/v1" },
+];
 
 function opencodeFiles({ home, folder, env }: User): string[] {
   const global = join(env["XDG_CONFIG_HOME"] ?? join(home, ".config"), "opencode");
@@ -167,7 +180,12 @@ export function piProviders({ home, folder, env, args }: User): Providers {
   }));
   const [named, model] = (optionOf(args, "--model") ?? "").split("/");
   const used = optionOf(args, "--provider") ?? (model ? named : undefined) ?? textOf(settings["defaultProvider"]);
-  return { all, used };
+  return { all, builtIn: BUILT_IN.map(withoutVersion), used };
+}
+
+/** pi adds the version of Anthropic's API itself. */
+function withoutVersion({ id, address }: Provider): Provider {
+  return { id, address: id === "anthropic" ? "https://api.anthropic.com" : address };
 }
 
 /** Continue: a `config.yaml`, given with `--config` or in its folder. */
