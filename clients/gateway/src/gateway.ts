@@ -115,6 +115,7 @@ class Gateway {
       if (isRebound(request)) fail(reply, 403, "on this machine, call it by an address or a local name");
       else if (request.url === HEALTH) this.#sendHealth(reply);
       else if (!route) fail(reply, 404, "no upstream has this path");
+      else if (isWebSocket(request, route.url)) fail(reply, 426, "answers over a WebSocket are not cleaned, use HTTP");
       else if (isCleaned(request, route.url)) await this.#clean(request, reply, route, gone.signal);
       else await this.#pass(request, reply, route, gone.signal);
     } catch (error) {
@@ -220,6 +221,14 @@ function isRebound({ headers: { host = "" }, socket }: IncomingMessage): boolean
   const isHere = /^(::1$|(::ffff:)?127\.)/.test(socket.localAddress ?? "");
   const name = host.replace(/:\d+$/, "").replace(/^\[(.*)\]$/, "$1");
   return isHere && name.includes(".") && isIP(name) === 0 && !/\.(localhost|local|internal)$/i.test(name);
+}
+
+/**
+ * Whether a client asks for a WebSocket at an endpoint whose answers are cleaned. Codex then asks
+ * over HTTP at once. To any other refusal it answers with attempts for ten seconds.
+ */
+function isWebSocket({ headers: { upgrade = "" } }: IncomingMessage, url: URL): boolean {
+  return upgrade.toLowerCase() === "websocket" && askedOf("POST", url, "{}") !== undefined;
 }
 
 /** Whether a request goes to an endpoint whose answers can be cleaned. */
