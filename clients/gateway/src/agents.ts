@@ -11,6 +11,7 @@ import {
   opencodeProviders,
   optionsWithout,
   piProviders,
+  qwenSettings,
   tableOf,
   textOf,
   type Provider,
@@ -57,7 +58,7 @@ export const AGENTS: Readonly<Record<string, Agent>> = {
   },
   codex: { label: "Codex", wiring: codexWiring },
   gemini: { label: "Gemini CLI", wiring: ({ base }) => ({ env: { GOOGLE_GEMINI_BASE_URL: base } }) },
-  qwen: { label: "qwen-code", wiring: ({ base }) => ({ env: { OPENAI_BASE_URL: `${base}/v1` } }) },
+  qwen: { label: "qwen-code", wiring: qwenWiring },
   opencode: { label: "opencode", wiring: opencodeWiring },
   cn: { label: "Continue", wiring: continueWiring },
   copilot: {
@@ -70,6 +71,7 @@ export const AGENTS: Readonly<Record<string, Agent>> = {
     }),
   },
   pi: { label: "pi", wiring: piWiring },
+  goose: { label: "goose", wiring: ({ base }) => ({ env: { OPENAI_HOST: base, ANTHROPIC_HOST: base } }) },
   // The user's configuration would override OPENAI_API_BASE.
   aider: {
     label: "aider",
@@ -178,6 +180,34 @@ function toml(value: unknown): string {
 
 /** Providers that Codex has built in, with one variable for their address. */
 const CODEX_LOCAL = ["ollama", "lmstudio"];
+
+/** An address of a model in the settings counts more than the variable. The machine's settings count most. */
+function qwenWiring(place: Place, user: User): Wiring {
+  const env = { OPENAI_BASE_URL: standIn(place, undefined) };
+  const { models, used, machine } = qwenSettings(user);
+  const all = Object.values(models).flat().map(qwenModel);
+  const found = new Set(behind(place, { all, used }).map(({ id }) => id));
+  const changed = Object.entries(models).map(([api, list]) => {
+    const moved = list.map((each) => {
+      const { id, address } = qwenModel(each);
+      return found.has(id) ? { ...tableOf(each), baseUrl: standIn(place, address, QWEN_PATHS[api]) } : each;
+    });
+    return [api, moved] as const;
+  });
+  if (changed.length === 0) return { env };
+  const text = JSON.stringify({ ...machine, modelProviders: Object.fromEntries(changed) });
+  const note = `your modelProviders, with this baseUrl: ${env.OPENAI_BASE_URL}`;
+  const path = join(place.folder, "settings.json");
+  return { env: { ...env, QWEN_CODE_SYSTEM_SETTINGS_PATH: path }, file: { name: "settings.json", text, note } };
+}
+
+function qwenModel(model: unknown): Provider {
+  const { id, baseUrl } = tableOf(model);
+  return { id: String(id), address: textOf(baseUrl) };
+}
+
+/** The paths of the addresses of APIs that are not OpenAI's. */
+const QWEN_PATHS: Readonly<Record<string, string>> = { anthropic: "", gemini: "" };
 
 /** opencode stores a provider's name with each message. */
 function opencodeWiring(place: Place, user: User): Wiring {

@@ -177,6 +177,28 @@ function parentsOf(folder: string): string[] {
   return all.slice(0, all.findIndex((each) => existsSync(join(each, ".git"))) + 1 || 1);
 }
 
+/** The models of qwen-code by API, the one in use, and the settings of the machine, which count most. */
+export interface QwenSettings {
+  readonly models: Readonly<Record<string, readonly unknown[]>>;
+  readonly used?: string | undefined;
+  readonly machine: Table;
+}
+
+/** qwen-code: `settings.json` of the user and of the folder, and the option `--model`. */
+export function qwenSettings({ home, folder, env, args }: User): QwenSettings {
+  const files = [env["QWEN_HOME"] ?? join(home, ".qwen"), join(folder, ".qwen")];
+  const machine = read(parseJsonc, env["QWEN_CODE_SYSTEM_SETTINGS_PATH"] ?? qwenMachine());
+  const settings = [...files.map((path) => read(parseJsonc, path, "settings.json")), machine].reduce(merged, {});
+  const lists = Object.entries(tableOf(settings["modelProviders"])).filter(([, list]) => Array.isArray(list));
+  const used = optionOf(args, "-m", "--model") ?? textOf(tableOf(settings["model"])["name"]);
+  return { models: Object.fromEntries(lists) as QwenSettings["models"], used, machine };
+}
+
+function qwenMachine(): string {
+  if (process.platform === "darwin") return "/Library/Application Support/QwenCode/settings.json";
+  return process.platform === "win32" ? "C:\\ProgramData\\qwen-code\\settings.json" : "/etc/qwen-code/settings.json";
+}
+
 /** pi: `models.json`, the default in `settings.json`, and the options of this run. */
 export function piProviders({ home, folder, env, args }: User): Providers {
   const own = env["PI_CODING_AGENT_DIR"] ?? join(home, ".pi", "agent");

@@ -195,6 +195,26 @@ test.each<[string, string, Given, unknown[], readonly string[]]>([
   expect([await registered(file!.text), args]).toEqual([calls, ["--extension", "/folder/gateway.js", ...chosen]]);
 });
 
+test("qwen-code keeps its models, and the one in use gets the gateway's address", () => {
+  const model = { id: "m", envKey: "KEY", baseUrl: "http://x/v1" };
+  const other = { id: "other", baseUrl: "http://y/v1" };
+  const claude = { id: "m", baseUrl: "http://x" };
+  const settings = { model: { name: "m" }, modelProviders: { openai: [model, other], anthropic: [claude] } };
+  const { env, file } = wired("qwen", LOCAL, { files: { ".qwen/settings.json": settings } });
+  expect(env).toEqual({ OPENAI_BASE_URL: `${BASE}/v1`, QWEN_CODE_SYSTEM_SETTINGS_PATH: "/folder/settings.json" });
+  const openai = [{ ...model, baseUrl: `${BASE}/v1` }, other];
+  expect(JSON.parse(file!.text)).toEqual({ modelProviders: { openai, anthropic: [{ ...claude, baseUrl: BASE }] } });
+  expect(wired("qwen", LOCAL, {})).toEqual({ env: { OPENAI_BASE_URL: `${BASE}/v1` } });
+});
+
+test("the machine's settings of qwen-code stay", () => {
+  const user = userOf({ files: { "machine.json": { ui: {}, modelProviders: { openai: [{ id: "m" }] } } } });
+  const env = { QWEN_CODE_SYSTEM_SETTINGS_PATH: join(user.home, "machine.json") };
+  const { file } = AGENTS["qwen"]!.wiring(placeOf(LOCAL), { ...user, env });
+  const openai = [{ id: "m", baseUrl: `${BASE}/v1` }];
+  expect(JSON.parse(file!.text)).toEqual({ ui: {}, modelProviders: { openai } });
+});
+
 const CONTINUE = `
 name: mine
 rules: [be kind]
