@@ -297,6 +297,7 @@ test.each([
   [["--upstream", "http://a", "--response-template", fileOf({})], "has no response_template"],
   [["--odd"], "Unknown option"],
   [["run", "--upstream", "http://a"], "run needs an agent"],
+  [["run", "--", "/nowhere/agent"], "the provider of /nowhere/agent is not known"],
   [["run", "--upstream", "http://a", "--", "/nowhere/agent"], "cannot be started"],
 ])("arguments %j are refused in words", async (words, told) => {
   const [code, written] = await ended(...words);
@@ -337,6 +338,20 @@ test("an agent is started with the gateway and a placeholder key, and its exit c
   vi.stubEnv("ANTHROPIC_AUTH_TOKEN", undefined).stubEnv("ANTHROPIC_API_KEY", undefined);
   const [code] = await ended("run", "--upstream", base, "--", agentOf("claude", AGENT), "-p");
   expect([code, await asked.promise]).toEqual([3, "none"]);
+});
+
+test("without --upstream, requests go to the agent's own provider, and a line names it", async () => {
+  const base = await upstream((_request, reply) => reply.writeHead(418).end());
+  vi.stubEnv("HOME", mkdtempSync(join(tmpdir(), "home-"))).stubEnv("ANTHROPIC_BASE_URL", base);
+  const [code, told] = await ended("run", "--", agentOf("claude", AGENT), "-p");
+  expect([code, told.includes(`in front of ${base}`)], told).toEqual([3, true]);
+});
+
+test("the version is that of the package", async () => {
+  const written = vi.spyOn(process.stdout, "write").mockReturnValue(true);
+  expect(await main(["--version"])).toBe(0);
+  expect(written.mock.calls).toEqual([[expect.stringMatching(/^stream-sidecar-gateway \d+\.\d+\.\d+\n$/)]]);
+  written.mockRestore();
 });
 
 test("the user's keys stay, and a line says that an agent sent no request through the gateway", async () => {
