@@ -14,7 +14,9 @@ import { MOST_WHOLE } from "stream-sidecar/internal";
 import { AGENTS, emptyKey, settingsOf, type Place, type Wiring } from "./agents.js";
 import type { User } from "./settings.js";
 import { createGateway, type GatewayOptions } from "./gateway.js";
+import { phrase, type TurnReport } from "./lines.js";
 import { providerOf } from "./providers.js";
+import { watchedLine } from "./watch.js";
 
 const HELP = `stream-sidecar-gateway run [options] -- AGENT [arguments]
 stream-sidecar-gateway --upstream URL [options]
@@ -34,6 +36,7 @@ calls the gateway as it would call the provider. Everything else passes unchange
                      template alone
   --workers COUNT    number of sidecar processes; each uses one core (1)
   --no-prepare       send requests unchanged
+  --watch            show each request as it ends, and the beginning of what was removed
   --record FOLDER    record each turn with its contents: the request, the provider's
                      answer, and the answer that the agent got
   --sidecar COMMAND  the sidecar's program, if it is not found
@@ -56,6 +59,7 @@ const OPTIONS = {
   "response-template": { type: "string" },
   workers: { type: "string" },
   "no-prepare": { type: "boolean" },
+  watch: { type: "boolean" },
   record: { type: "string" },
   sidecar: { type: "string" },
   "allow-download": { type: "boolean" },
@@ -79,6 +83,8 @@ interface Arguments {
   readonly allowDownload: boolean;
   /** Whether the provider is that of the agent, which the user has not named. */
   readonly isFound: boolean;
+  /** Whether each request is shown as it ends. */
+  readonly isWatched: boolean;
   readonly sidecar?: string;
   /** The agent's command line, with `run`. */
   readonly agent?: readonly string[];
@@ -124,6 +130,7 @@ function readArguments(words: readonly string[]): Arguments | string {
     workers: numberOf("--workers", given.workers ?? "1", 1, MOST_WORKERS),
     allowDownload: given["allow-download"] ?? false,
     isFound: named.length === 0,
+    isWatched: given.watch ?? false,
     ...(given.sidecar && { sidecar: given.sidecar }),
     ...(runs && { agent }),
   };
@@ -199,10 +206,15 @@ async function serve(given: Arguments): Promise<number> {
     ...(command && { command }),
     allowDownload,
     limits: { maxDocumentChars: MOST_WHOLE }, // an image arrives in one event
-    onState: (state) => state === "lost" && !isOver && say("NO SIDECAR IS RUNNING: everything passes unchanged"),
+    onState: (state) => state === "lost" && !isOver && say(phrase("alone").text),
   });
   const turns: string[] = [];
-  const onTurn = agent ? (line: string) => void turns.push(line) : say; // the agent uses the terminal until it ends
+  const log = agent ? (line: string) => void turns.push(line) : say; // the agent uses the terminal until it ends
+  const hasColours = process.stderr.isTTY && process.stderr.hasColors();
+  const onTurn = (line: string, report: TurnReport) => {
+    if (given.isWatched) say(watchedLine(report, hasColours));
+    else if (report.phrases.some(({ kind }) => kind !== "passed")) log(line);
+  };
   const server = createGateway(pool, { ...options, onTurn, onTrouble: (line) => !isOver && say(line) });
   try {
     await checkTemplate(pool, options);
@@ -224,10 +236,10 @@ async function serve(given: Arguments): Promise<number> {
     return 0;
   } finally {
     isOver = true;
-    turns.forEach(say);
     server.closeAllConnections();
     server.close();
     await pool.shutdown();
+    turns.forEach(say);
   }
 }
 

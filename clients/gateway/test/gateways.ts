@@ -3,6 +3,7 @@
 import { createServer, request, type IncomingMessage, type RequestListener, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { createGateway } from "../src/gateway.js";
+import type { TurnReport } from "../src/lines.js";
 import type { Sidecar, SidecarPool } from "stream-sidecar";
 
 const servers: Server[] = [];
@@ -23,20 +24,21 @@ export async function listening(server: Server): Promise<number> {
 export interface Setting {
   readonly port: number;
   readonly lines: string[];
+  readonly reports: TurnReport[];
   readonly lost: unknown[];
 }
 
 /** A gateway before an upstream that does this. */
 export async function behindGateway(upstream: RequestListener, by: Sidecar | SidecarPool): Promise<Setting> {
   const port = await listening(createServer({ maxHeaderSize: 1 << 18 }, upstream));
-  const [lines, lost] = [[] as string[], [] as unknown[]];
+  const [lines, reports, lost] = [[] as string[], [] as TurnReport[], [] as unknown[]];
   const upstreams = { "/": `http://127.0.0.1:${port}` };
   const options = {
     upstreams,
-    onTurn: (line: string) => void lines.push(line),
+    onTurn: (line: string, report: TurnReport) => void (lines.push(line), reports.push(report)),
     onTrouble: (e: unknown) => void lost.push(e),
   };
-  return { port: await listening(createGateway(by, options)), lines, lost };
+  return { port: await listening(createGateway(by, options)), lines, reports, lost };
 }
 
 export interface Sent {
