@@ -24,7 +24,7 @@ import {
   type Checks,
 } from "stream-sidecar/internal";
 import { healthOf } from "./health.js";
-import { phrase, type TurnReport } from "./lines.js";
+import { phrase, reasonOf, type TurnReport } from "./lines.js";
 import { Recorder } from "./tape.js";
 import { Turns, type Turn } from "./turns.js";
 import {
@@ -128,7 +128,7 @@ class Gateway {
       if (gone.signal.aborted) return;
       if (reply.headersSent) return void reply.destroy(error as Error);
       turn?.unanswered(error);
-      fail(reply, 502, `the upstream did not answer: ${String(error)}`);
+      fail(reply, 502, phrase("unanswered", reasonOf(error)).text);
     }
   }
 
@@ -214,7 +214,7 @@ class Gateway {
 
   /** Reports a problem, unless it is the same as the last one. */
   #reportLost(error: unknown): void {
-    const { text } = phrase("uncleaned", String(error));
+    const { text } = phrase("uncleaned", reasonOf(error));
     if (text !== this.#lost) this.#options.onTrouble?.(text);
     this.#lost = text;
   }

@@ -47,6 +47,12 @@ export function phrase(kind: PhraseKind, what = ""): Phrase {
   return { kind, text: PHRASES[kind](printable(what, LONGEST)) };
 }
 
+/** An error in words. One of several addresses that all refused has only a code. */
+export function reasonOf(error: unknown): string {
+  const { message, code } = Object(error) as { message?: unknown; code?: unknown };
+  return String(message || code || error);
+}
+
 /** A text that others wrote, for one line of a terminal: without control characters, and not too long. */
 export function printable(text: string, longest: number): string {
   const line = text.replaceAll(/[\p{C}\p{Z}]+/gu, " ").trim();

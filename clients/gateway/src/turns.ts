@@ -3,7 +3,7 @@
 
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { SidecarError, type PrepareResult, type Stats, type StreamEvent } from "stream-sidecar";
-import { counted, lineOf, phrase, printable, type Phrase, type TurnReport } from "./lines.js";
+import { counted, lineOf, phrase, printable, reasonOf, type Phrase, type TurnReport } from "./lines.js";
 
 /** Totals of removals, by kind. */
 export interface Removed {
@@ -121,12 +121,12 @@ export class Turn {
 
   /** The answer, a part of it, or the request passes as it came. */
   lost(error: unknown): void {
-    this.#loss ??= error instanceof Error ? error.message : String(error);
+    this.#loss ??= reasonOf(error);
   }
 
   /** The upstream gave no answer. */
   unanswered(error: unknown): void {
-    this.#end = phrase("unanswered", String(error));
+    this.#end = phrase("unanswered", reasonOf(error));
   }
 
   /** What happened, when the reply is closed. */
@@ -143,7 +143,7 @@ export class Turn {
   /** How the answer ended, unless it came whole. */
   #endOf(reply: ServerResponse): Phrase[] {
     if (this.#end?.kind === "unanswered") return [this.#end];
-    if (reply.errored) return [phrase("cut", reasonOf(reply.errored))];
+    if (reply.errored) return [phrase("cut", breakOf(reply.errored))];
     if (!reply.writableFinished) return [phrase("left")];
     if (reply.statusCode >= 400) return [phrase("error")];
     return this.#end ? [this.#end] : [];
@@ -167,7 +167,6 @@ export class Turn {
 }
 
 /** Why an answer was cut off. */
-function reasonOf(error: Error): string {
-  if (error instanceof SidecarError) return `the sidecar failed: ${error.message}`;
-  return `the provider's answer broke off: ${error.message}`;
+function breakOf(error: Error): string {
+  return `${error instanceof SidecarError ? "the sidecar failed" : "the provider's answer broke off"}: ${reasonOf(error)}`;
 }

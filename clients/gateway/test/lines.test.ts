@@ -7,7 +7,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { Sidecar } from "stream-sidecar";
 import { createGateway } from "../src/gateway.js";
 import { memoryIn, type Health } from "../src/health.js";
-import { printable } from "../src/lines.js";
+import { printable, reasonOf } from "../src/lines.js";
 import { watchedLine } from "../src/watch.js";
 import {
   asking,
@@ -109,7 +109,7 @@ test("an agent that disconnects", async () => {
 
 test.each([CHAT, "/v1/files"])("an upstream that does not answer: %s", async (path) => {
   expect(await lineOf((request) => request.socket.destroy(), sidecar, path)).toMatch(
-    /^502: the upstream did not answer: Error: socket hang up$/,
+    /^502: the upstream did not answer: socket hang up$/,
   );
 });
 
@@ -203,6 +203,16 @@ test("a watched line shows what was removed in colour, or without colours", asyn
   expect(watchedLine(reports[0]!, false)).toBe(plain);
   expect(coloured).toContain("\x1b[33mLook first.\x1b[0m");
   expect(coloured.replaceAll(/\x1b\[\d+m/g, "")).toBe(plain);
+});
+
+test("an error of several addresses is said with its code", () => {
+  const refused = Object.assign(new AggregateError([]), { code: "ECONNREFUSED" });
+  expect([refused, new Error("no"), "odd", undefined].map(reasonOf)).toEqual([
+    "ECONNREFUSED",
+    "no",
+    "odd",
+    "undefined",
+  ]);
 });
 
 test("what a model or a provider wrote cannot control the terminal", () => {
