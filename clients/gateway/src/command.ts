@@ -142,9 +142,9 @@ function versionOfPackage(): string {
 }
 
 /** The provider that the agent of a command line has without the gateway. */
-function upstreamFor([program]: readonly string[]): string {
+function upstreamFor([program, ...args]: readonly string[]): string {
   if (program === undefined) throw new UsageError("--upstream is missing");
-  const found = providerOf(nameOf(program), process.env, homedir());
+  const found = providerOf(nameOf(program), userOf(args));
   if (found === undefined) throw new UsageError(`--upstream is missing, and the provider of ${program} is not known`);
   return found;
 }
