@@ -38,6 +38,8 @@ const PHRASES = {
   unrecorded: (why: string) => `NOT RECORDED: ${why}`,
   /** There is no sidecar. */
   alone: () => "NO SIDECAR IS RUNNING: everything passes unchanged",
+  /** Some of several sidecars are lost. */
+  partly: (which: string) => `NOT ALL ANSWERS ARE CLEANED: ${which} sidecars are lost`,
 } as const;
 
 const LONGEST = 300;

@@ -11,7 +11,7 @@ import { buffer, text } from "node:stream/consumers";
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
 import OpenAI from "openai";
-import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from "vitest";
 import { AGENTS, emptyKey, settingsOf } from "../src/agents.js";
 import { createGateway, type GatewayOptions } from "../src/gateway.js";
 import { main } from "../src/command.js";
@@ -22,6 +22,7 @@ import { fake, REAL } from "../../typescript/test/support.js";
 let sidecar: Sidecar;
 beforeAll(async () => void (sidecar = await Sidecar.spawn(REAL)));
 afterAll(() => sidecar.shutdown());
+beforeEach(() => void vi.stubEnv("STREAM_SIDECAR", REAL.command.map((word) => `"${word}"`).join(" ")));
 afterEach(() => {
   vi.unstubAllEnvs();
   closeServers();
@@ -305,10 +306,16 @@ test.each([
 });
 
 test("a template that the sidecar refuses is refused before anything is asked", async () => {
-  vi.stubEnv("STREAM_SIDECAR", REAL.command.map((word) => `"${word}"`).join(" "));
   const file = fileOf({ fields: { odd: { open: 1 } } });
   const [code, written] = await ended("--upstream", "http://a", "--response-template", file);
   expect([code, written.includes("fields.odd")], written).toEqual([2, true]);
+});
+
+test("without a sidecar no agent is started, and the line says how to get one", async () => {
+  vi.stubEnv("STREAM_SIDECAR", "/nowhere/stream-sidecar");
+  const words = ["run", "--upstream", "http://a", "--", agentOf("claude", "process.exit(9)")];
+  const [code, written] = await ended(...words);
+  expect([code, /install @stream-sidecar\/.*--allow-download/.test(written)], written).toEqual([2, true]);
 });
 
 const AGENT = `
@@ -397,7 +404,6 @@ process.exit(0);
 `;
 
 test("an agent that leaves in the middle of a stream is no trouble", async () => {
-  vi.stubEnv("STREAM_SIDECAR", REAL.command.map((word) => `"${word}"`).join(" "));
   const left = later<void>();
   const base = await upstream((_request, reply) => {
     reply.writeHead(200, EVENTS).write(sse(chunk({ content: "Four." })).replace("data: [DONE]\n\n", ""));
@@ -409,7 +415,6 @@ test("an agent that leaves in the middle of a stream is no trouble", async () =>
 });
 
 test("an unknown model is read with the template of a file", async () => {
-  vi.stubEnv("STREAM_SIDECAR", REAL.command.map((word) => `"${word}"`).join(" "));
   const answer = sse(chunk({ content: "<musing>Two and two.</musing>Four." }), chunk({}, "stop"));
   const fields = { thinking: { open: "<musing>", close: "</musing>" }, content: {} };
   const file = fileOf({ chat_template: "", response_template: { fields } });
@@ -418,7 +423,6 @@ test("an unknown model is read with the template of a file", async () => {
 });
 
 test("an event of more than 8 MiB is cleaned as a short one is", async () => {
-  vi.stubEnv("STREAM_SIDECAR", REAL.command.map((word) => `"${word}"`).join(" "));
   const long = "Four words of text. ".repeat(450_000);
   const answer = sse(chunk({ content: "<think>Two and two.</think>" }), chunk({ content: long }), chunk({}, "stop"));
   const [told] = await toldBehind(answer, 1);

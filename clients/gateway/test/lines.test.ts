@@ -6,7 +6,7 @@ import { text } from "node:stream/consumers";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { Sidecar } from "stream-sidecar";
 import { createGateway } from "../src/gateway.js";
-import { memoryIn, type Health } from "../src/health.js";
+import { memoryIn, statusOf, type Health } from "../src/health.js";
 import { printable, reasonOf } from "../src/lines.js";
 import { watchedLine } from "../src/watch.js";
 import {
@@ -187,6 +187,14 @@ test("the status has the figures of all requests, and the memory of each process
     { state: "running", pid: sidecar.pid, ...(process.platform !== "win32" && { memoryBytes: expect.any(Number) }) },
   ]);
   for (const { memoryBytes = 1e7 } of [health, ...health.sidecars]) expect(memoryBytes).toBeGreaterThan(5e6);
+});
+
+test.each([
+  [["running", "idle"], "ok"],
+  [["lost", "running"], "NOT ALL ANSWERS ARE CLEANED: 1 of 2 sidecars are lost"],
+  [["lost"], "NO SIDECAR IS RUNNING: everything passes unchanged"],
+] as const)("sidecars that are %s", (states, status) => {
+  expect(statusOf(states.map((state) => ({ state })))).toBe(status);
 });
 
 test("the memory of a wrapper includes that of its children", () => {
