@@ -68,7 +68,7 @@ export interface ProxyListener {
 export function cleaningFetch(
   sidecar: Sidecar,
   options: SidecarFetchOptions,
-  proxy?: ProxyListener,
+  proxy: ProxyListener | undefined = undefined,
 ): typeof globalThis.fetch {
   const send = options.fetch ?? globalThis.fetch; // not the later one, which may be this one
   const cleaner = new Cleaner(sidecar, options, proxy);
