@@ -115,7 +115,8 @@ export class Turn {
       const { length } = reasons.filter((each) => each === reason);
       return length > 1 ? `${length} x ${reason}` : reason;
     });
-    const what = parts.join(", ") || "leaked text in earlier answers";
+    // Removed text, joined turns and the like are no losses.
+    const what = parts.join(", ") || "earlier turns go without leaks, and in a form that the provider accepts";
     if (changed || lost.length > 0) this.#mends = [phrase(changed ? "mended" : "unmended", what)];
   };
 

@@ -144,7 +144,7 @@ test.each([
   [
     "a leak in an earlier answer",
     [REFUSED[0], { role: "assistant", content: "<think>Hm.</think>Four." }, REFUSED[2]],
-    /mended the request: leaked text in earlier answers/,
+    /mended the request: earlier turns go without leaks, and in a form that the provider accepts/,
   ],
 ])("a history with %s goes through mended, and the line says so", async (_, messages, told) => {
   const seen: { messages: { role: string; content: string }[] }[] = [];
