@@ -101,7 +101,8 @@ class Gateway {
       onTurn: guarded(sidecar, "onTurn", options.onTurn),
       onTrouble: guarded(sidecar, "onTrouble", options.onTrouble),
     };
-    this.#recorder = options.record === undefined ? undefined : new Recorder(options.record);
+    const unrecorded = (error: Error) => this.#options.onTrouble?.(`NOT RECORDED: ${error.message}`);
+    this.#recorder = options.record === undefined ? undefined : new Recorder(options.record, unrecorded);
     const upstreams = Object.entries(options.upstreams).sort(([one], [other]) => other.length - one.length);
     this.#upstreams = upstreams.map(([path, base]) => [path.replace(/\/$/, ""), new Upstream(new URL(base))]);
   }
@@ -164,7 +165,7 @@ class Gateway {
       const isOwn = init?.body === text;
       const body = isOwn ? bytes : Buffer.from(String(init?.body));
       const sized = isOwn ? headers : withSet(headers, new Headers(init?.headers), body.length);
-      tape?.asked(body);
+      tape?.write("request", body);
       const message = await upstream.send(url, { method: "POST", headers: sized, body, signal });
       const { "content-type": type = "" } = message.headers;
       const isWhole = isOfType(type, "application/json") && !(asked && formatOf(asked, type));

@@ -2,7 +2,7 @@
 
 import { createServer, request, type IncomingMessage, type RequestListener, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { createGateway } from "../src/gateway.js";
+import { createGateway, type GatewayOptions } from "../src/gateway.js";
 import type { Sidecar, SidecarPool } from "stream-sidecar";
 
 const servers: Server[] = [];
@@ -27,7 +27,11 @@ export interface Setting {
 }
 
 /** A gateway before an upstream that does this. */
-export async function behindGateway(upstream: RequestListener, by: Sidecar | SidecarPool): Promise<Setting> {
+export async function behindGateway(
+  upstream: RequestListener,
+  by: Sidecar | SidecarPool,
+  more: Partial<GatewayOptions> = {},
+): Promise<Setting> {
   const port = await listening(createServer({ maxHeaderSize: 1 << 18 }, upstream));
   const [lines, lost] = [[] as string[], [] as unknown[]];
   const upstreams = { "/": `http://127.0.0.1:${port}` };
@@ -35,6 +39,7 @@ export async function behindGateway(upstream: RequestListener, by: Sidecar | Sid
     upstreams,
     onTurn: (line: string) => void lines.push(line),
     onTrouble: (e: unknown) => void lost.push(e),
+    ...more,
   };
   return { port: await listening(createGateway(by, options)), lines, lost };
 }
