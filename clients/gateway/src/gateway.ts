@@ -4,7 +4,7 @@
 
 /// <reference types="node" preserve="true" />
 
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { createServer, STATUS_CODES, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { isIP } from "node:net";
 import { pipeline, Readable } from "node:stream";
 import { isDeepStrictEqual } from "node:util";
@@ -27,6 +27,7 @@ import { Recorder } from "./tape.js";
 import { Turn } from "./turns.js";
 import {
   decodable,
+  MOST_HEADER_LINES,
   MOST_HEADERS,
   passedOn,
   readable,
@@ -67,8 +68,10 @@ const OPTIONS: Checks<GatewayOptions> = {
 export function createGateway(sidecars: Sidecar | SidecarPool, options: GatewayOptions): Server {
   const pool = sidecars instanceof SidecarPool ? sidecars : new SidecarPool([sidecars]);
   const gateway = new Gateway(pool, checked(options, OPTIONS, "createGateway"));
-  const limits = { maxHeaderSize: MOST_HEADERS, requestTimeout: 0 };
+  // An upload may take as long as it likes, headers may not.
+  const limits = { maxHeaderSize: MOST_HEADERS, requestTimeout: 0, headersTimeout: 60_000 };
   const server = createServer(limits, (request, reply) => void gateway.answer(request, reply));
+  server.maxHeadersCount = MOST_HEADER_LINES;
   server.on("close", () => gateway.close());
   return server;
 }
@@ -295,5 +298,7 @@ async function write(
 
 function fail(reply: ServerResponse, status: number, message: string): void {
   const error = { type: "gateway_error", message: `stream-sidecar-gateway: ${message}` };
-  reply.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify({ type: "error", error }));
+  // The reason is named, because an upstream's invalid one would be written again.
+  const headers = { "content-type": "application/json" };
+  reply.writeHead(status, STATUS_CODES[status], headers).end(JSON.stringify({ type: "error", error }));
 }

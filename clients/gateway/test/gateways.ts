@@ -1,7 +1,8 @@
 // An upstream, the gateway in front of it and a client, over real connections.
 
 import { createServer, request, type IncomingMessage, type RequestListener, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
+import { connect, type AddressInfo } from "node:net";
+import { text } from "node:stream/consumers";
 import { createGateway, type GatewayOptions } from "../src/gateway.js";
 import type { Sidecar, SidecarPool } from "stream-sidecar";
 
@@ -58,6 +59,13 @@ export function asking(port: number, { method = "POST", path, headers = {}, body
     sent.on("error", reject);
     sent.end(body);
   });
+}
+
+/** What comes back for bytes on a connection of their own, until it is closed. */
+export async function raw(port: number, ...pieces: readonly (string | Buffer)[]): Promise<string> {
+  const socket = connect(port, "127.0.0.1");
+  for (const piece of pieces) socket.write(piece);
+  return text(socket);
 }
 
 export const CHAT = "/v1/chat/completions";
