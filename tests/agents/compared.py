@@ -9,12 +9,14 @@ import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from provider import Run
+from provider import TURN, Run
 from refusing import objections
 from scenarios import LATE, LEAKS, Scenario
+from wires import Wire
 
 #: What differs from one run to the next: sessions, times, counts, places.
 _VARIES = re.compile(r"\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b|\d+|/\S+")
@@ -39,9 +41,10 @@ class Done:
     output: str
     errors: str
     run: Run
-    record: Path | None
-    #: How often the model was asked before the last turn.
-    earlier: int = 0
+    #: What the model was asked in each turn.
+    asked: list[list[tuple[Wire, dict[str, Any]]]]
+    #: The folder in which the gateway recorded, if there was one.
+    record: Path
 
     @property
     def wire(self) -> str:
@@ -60,7 +63,8 @@ class Done:
         return sorted({each for each in ids if ids.count(each) > 1})
 
     def leaks(self) -> list[str]:
-        histories = [json.dumps(wire.history(body)) for wire, body in self.run.asked]
+        asked = chain.from_iterable(self.asked)
+        histories = [json.dumps(wire.history(body)) for wire, body in asked]
         return [leak for leak in LEAKS if any(leak in each for each in histories)]
 
     def shown(self) -> list[str]:
@@ -86,18 +90,23 @@ def differences(scenario: Scenario, direct: Done, cleaned: Done) -> Iterator[str
             if not done.run.left.wait(10):
                 yield f"{way} the provider did not see the agent disconnect"
         return
-    if direct.codes != cleaned.codes:
-        yield f"exit codes {direct.codes} and {cleaned.codes}"
-    if direct.calls != cleaned.calls:
-        yield f"calls {direct.calls} and {cleaned.calls}"
-    for done in (direct, cleaned):
-        if done.files != scenario.files:
-            yield f"files {done.files}"
+    yield from _outcomes(scenario, direct, cleaned)
     yield from seals(direct, cleaned)
     if abs(len(direct.run.asked) - len(cleaned.run.asked)) > 1:
         yield f"{len(direct.run.asked)} and {len(cleaned.run.asked)} requests"
     if direct.words() != cleaned.words():
         yield f"printed {direct.output[-200:]!r} and {cleaned.output[-200:]!r}"
+
+
+def _outcomes(scenario: Scenario, direct: Done, cleaned: Done) -> Iterator[str]:
+    """What an agent did, and what it asked for."""
+    if direct.codes != cleaned.codes:
+        yield f"exit codes {direct.codes} and {cleaned.codes}"
+    if direct.calls != cleaned.calls:
+        yield f"calls {direct.calls} and {cleaned.calls}"
+    for done in (direct, cleaned):
+        if done.run.has_tools and done.files != scenario.files:
+            yield f"files {done.files}"
     yield from (f"id {each} twice" for each in cleaned.twice())
     yield from (f"a request with {each}" for each in cleaned.leaks())
 
@@ -121,11 +130,25 @@ def repairs(scenario: Scenario, leaking: Done, repaired: Done) -> Iterator[str]:
         yield "nothing was repaired"
 
 
+def crossings(scenario: Scenario, direct: Done, crossed: Done) -> Iterator[str]:
+    """A session that goes on behind the gateway and without it, against one that has
+    never been there."""
+    for turn, asked in enumerate(crossed.asked):
+        if not asked:
+            yield f"turn {turn} was not asked where it should have been"
+        for wire, body in asked:
+            history = json.dumps(wire.history(body))
+            lost = [at for at in range(turn) if TURN.format(at) not in history]
+            yield from (f"turn {turn} was asked without turn {each}" for each in lost)
+    if all(crossed.asked):
+        yield from _outcomes(scenario, direct, crossed)
+
+
 def refusals(scenario: Scenario, resumed: Done) -> Iterator[str]:
     """What the provider would refuse of the first request of the last turn."""
     if resumed.codes != [0] * len(scenario.turns):
         yield f"exit codes {resumed.codes}"
-    asked = resumed.run.asked[resumed.earlier :]
+    asked = resumed.asked[-1]
     if not asked:
         yield "nothing was asked"
     for wire, body in asked[:1]:
@@ -135,7 +158,7 @@ def refusals(scenario: Scenario, resumed: Done) -> Iterator[str]:
 
 def changes(clean: Done) -> Iterator[str]:
     """Documents of a clean provider that the gateway did not hand on as they came."""
-    came = sorted(clean.record.glob("*.came")) if clean.record else []
+    came = sorted(clean.record.glob("*.came"))
     if not came:
         yield "nothing was recorded"
     for each in came:

@@ -260,7 +260,7 @@ def _part(run: Run, tools: list[Tool], said: Said) -> Part | None:
         return Text(said.text)
     if said.kind is Kind.REASONING:
         return Reasoning(said.text)
-    if said.kind not in (Kind.CALL, Kind.CLAIM):
+    if said.kind not in (Kind.CALL, Kind.CLAIM) or not run.has_tools:
         return None
     tool = next(each for each in tools if _SHELL.search(each.name))
     arguments = example(tool.schema, said.text)

@@ -4,24 +4,28 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, readdirSync, readFileSync, rmdirSync, rmSync, writeFileSync } from "node:fs";
-import type { Server } from "node:http";
+import type { IncomingMessage, Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
+import { homedir, tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { parseArgs } from "node:util";
 import { RefusedError, SidecarPool } from "stream-sidecar";
 import { MOST_WHOLE } from "stream-sidecar/internal";
 import { AGENTS, emptyKey, settingsOf, type Place, type Wiring } from "./agents.js";
+import type { User } from "./settings.js";
 import { createGateway, type GatewayOptions } from "./gateway.js";
+import { phrase, type TurnReport } from "./lines.js";
+import { providerOf } from "./providers.js";
+import { watchedLine } from "./watch.js";
 
-const HELP = `stream-sidecar-gateway --upstream URL [options]
-stream-sidecar-gateway run --upstream URL [options] -- AGENT [arguments]
+const HELP = `stream-sidecar-gateway run [options] -- AGENT [arguments]
+stream-sidecar-gateway --upstream URL [options]
 
 Removes leaked text from a model's answers, for an agent that cannot be changed. The agent
 calls the gateway as it would call the provider. Everything else passes unchanged.
 
   --upstream URL     the provider; PATH=URL for each of several, chosen by the first part
-                     of the path
+                     of the path (with run: the agent's own, if it is known)
   --port PORT        the port to listen on (4141; with run: a free one)
   --host HOST        the address to listen on (127.0.0.1)
   --claims WHAT      calls that the model wrote as text: drop, promote or text (drop)
@@ -32,13 +36,17 @@ calls the gateway as it would call the provider. Everything else passes unchange
                      template alone
   --workers COUNT    number of sidecar processes; each uses one core (1)
   --no-prepare       send requests unchanged
+  --watch            show each request as it ends, and the beginning of what was removed
   --record FOLDER    record each turn with its contents: the request, the provider's
                      answer, and the answer that the agent got
   --sidecar COMMAND  the sidecar's program, if it is not found
+  --allow-download   let uvx or pipx download the sidecar, if none is installed
+  --version          show the version
   --help             show this help
 
 run configures ${Object.keys(AGENTS).join(", ")}; any other agent gets
-OPENAI_BASE_URL and ANTHROPIC_BASE_URL. run exits with the agent's exit code.
+OPENAI_BASE_URL and ANTHROPIC_BASE_URL. run exits with the agent's exit code, but
+never with 0 if no request came through the gateway.
 `;
 
 const OPTIONS = {
@@ -51,12 +59,17 @@ const OPTIONS = {
   "response-template": { type: "string" },
   workers: { type: "string" },
   "no-prepare": { type: "boolean" },
+  watch: { type: "boolean" },
   record: { type: "string" },
   sidecar: { type: "string" },
+  "allow-download": { type: "boolean" },
+  version: { type: "boolean" },
   help: { type: "boolean" },
 } as const;
 const CLAIMS = ["drop", "promote", "text"] as const;
-const [PORT, LAST_PORT, MOST_WORKERS, USAGE] = [4141, 65_535, 256, 2];
+const [PORT, LAST_PORT, MOST_WORKERS] = [4141, 65_535, 256];
+/** Exit codes: an agent succeeded without a request through the gateway; a mistake in the arguments. */
+const [UNASKED, USAGE] = [1, 2];
 
 /** A mistake in the arguments. */
 class UsageError extends Error {}
@@ -67,6 +80,11 @@ interface Arguments {
   readonly port: number;
   readonly model: string;
   readonly workers: number;
+  readonly allowDownload: boolean;
+  /** Whether the provider is that of the agent, which the user has not named. */
+  readonly isFound: boolean;
+  /** Whether each request is shown as it ends. */
+  readonly isWatched: boolean;
   readonly sidecar?: string;
   /** The agent's command line, with `run`. */
   readonly agent?: readonly string[];
@@ -76,8 +94,8 @@ interface Arguments {
 export async function main(words: readonly string[]): Promise<number> {
   try {
     const given = readArguments(words);
-    if (given) return await serve(given);
-    process.stdout.write(HELP);
+    if (typeof given !== "string") return await serve(given);
+    process.stdout.write(given);
     return 0;
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
@@ -86,16 +104,17 @@ export async function main(words: readonly string[]): Promise<number> {
   }
 }
 
-/** Reads the arguments; undefined: the user asked for help. */
-function readArguments(words: readonly string[]): Arguments | undefined {
+/** Reads the arguments; a string: what the user asked to see. */
+function readArguments(words: readonly string[]): Arguments | string {
   const end = words.indexOf("--");
   const [own, agent] = end < 0 ? [words, []] : [words.slice(0, end), words.slice(end + 1)];
   const runs = own[0] === "run";
-  const { help, upstream = [], ...given } = parsed(runs ? own.slice(1) : own);
-  if (help) return undefined;
-  if (upstream.length === 0) throw new UsageError("--upstream is missing");
+  const { help, version, upstream: named = [], ...given } = parsed(runs ? own.slice(1) : own);
+  if (help) return HELP;
+  if (version) return `stream-sidecar-gateway ${versionOfPackage()}\n`;
   if (runs && agent.length === 0) throw new UsageError("run needs an agent after --");
   if (!runs && agent.length > 0) throw new UsageError("an agent after -- needs run");
+  const upstream = named.length > 0 ? named : [upstreamFor(agent)];
   const claims = CLAIMS.find((each) => each === (given.claims ?? "drop"));
   if (!claims) throw new UsageError(`--claims must be one of ${CLAIMS.join(", ")}`);
   return {
@@ -109,9 +128,30 @@ function readArguments(words: readonly string[]): Arguments | undefined {
     port: numberOf("--port", given.port ?? String(runs ? 0 : PORT), 0, LAST_PORT),
     model: given.model ?? "default",
     workers: numberOf("--workers", given.workers ?? "1", 1, MOST_WORKERS),
+    allowDownload: given["allow-download"] ?? false,
+    isFound: named.length === 0,
+    isWatched: given.watch ?? false,
     ...(given.sidecar && { sidecar: given.sidecar }),
     ...(runs && { agent }),
   };
+}
+
+function versionOfPackage(): string {
+  const about = readFileSync(new URL("../package.json", import.meta.url), "utf8");
+  return (JSON.parse(about) as { version: string }).version;
+}
+
+/** The provider that the agent of a command line has without the gateway. */
+function upstreamFor([program]: readonly string[]): string {
+  if (program === undefined) throw new UsageError("--upstream is missing");
+  const found = providerOf(nameOf(program), process.env, homedir());
+  if (found === undefined) throw new UsageError(`--upstream is missing, and the provider of ${program} is not known`);
+  return found;
+}
+
+/** The name of an agent's command. */
+function nameOf(program: string): string {
+  return basename(program).replace(/\.(cmd|exe|bat|ps1)$/i, "");
 }
 
 function parsed(words: readonly string[]) {
@@ -157,40 +197,54 @@ function numberOf(name: string, text: string, least: number, most: number): numb
   throw new UsageError(`${name} ${text}: not a number from ${least} to ${most}`);
 }
 
-async function serve({ options, host, port, model, workers, sidecar: command, agent }: Arguments): Promise<number> {
+async function serve(given: Arguments): Promise<number> {
+  const { options, host, port, model, workers, allowDownload, sidecar: command, agent } = given;
+  const addresses = Object.values(options.upstreams).join(", ");
   const say = (line: string) => void process.stderr.write(`${line}\n`);
   let isOver = false;
   const pool = SidecarPool.create(workers, {
     ...(command && { command }),
+    allowDownload,
     limits: { maxDocumentChars: MOST_WHOLE }, // an image arrives in one event
-    onState: (state) => state === "lost" && !isOver && say("NO SIDECAR IS RUNNING: everything passes unchanged"),
+    onState: (state) => state === "lost" && !isOver && say(phrase("alone").text),
   });
   const turns: string[] = [];
-  const onTurn = agent ? (line: string) => void turns.push(line) : say; // the agent uses the terminal until it ends
+  const log = agent ? (line: string) => void turns.push(line) : say; // the agent uses the terminal until it ends
+  const hasColours = process.stderr.isTTY && process.stderr.hasColors();
+  const onTurn = (line: string, report: TurnReport) => {
+    if (given.isWatched) say(watchedLine(report, hasColours));
+    else if (report.phrases.some(({ kind }) => kind !== "passed")) log(line);
+  };
   const server = createGateway(pool, { ...options, onTurn, onTrouble: (line) => !isOver && say(line) });
   try {
     await checkTemplate(pool, options);
     await listening(server, port, host);
     const base = `http://${host}:${(server.address() as AddressInfo).port}`;
+    const place = { base, model, upstreams: addressesOf(options) };
     if (agent) {
+      if (given.isFound) say(`the gateway is in front of ${addresses}`);
       let isAsked = false;
-      server.once("request", () => (isAsked = true));
+      server.on("request", ({ method }: IncomingMessage) => (isAsked ||= method === "POST"));
       const isKeyless = Object.values(options.upstreams).every((each) => new URL(each).protocol === "http:");
-      const code = await runAgent(agent, { base, model }, isKeyless);
-      if (!isAsked) say(`${agent[0]} sent no request through the gateway`);
-      return code;
+      const code = await runAgent(agent, place, isKeyless);
+      if (!isAsked) say(`${agent[0]} sent no request through the gateway: nothing was cleaned`);
+      return isAsked ? code : code || UNASKED;
     }
-    say(`listening on ${base}, in front of ${Object.values(options.upstreams).join(", ")}`);
-    say(settingsOf(base, model));
+    say(`listening on ${base}, in front of ${addresses}`);
+    say(settingsOf(place, userOf([])));
     await ended();
     return 0;
   } finally {
     isOver = true;
-    turns.forEach(say);
     server.closeAllConnections();
     server.close();
     await pool.shutdown();
+    turns.forEach(say);
   }
+}
+
+function addressesOf({ upstreams }: GatewayOptions): Record<string, string> {
+  return Object.fromEntries(Object.entries(upstreams).map(([path, url]) => [path, String(url)]));
 }
 
 async function listening(server: Server, port: number, host: string): Promise<void> {
@@ -213,13 +267,18 @@ async function runAgent(
   at: Omit<Place, "folder">,
   isKeyless: boolean,
 ): Promise<number> {
-  const name = basename(program).replace(/\.(cmd|exe|bat|ps1)$/i, "");
+  const name = nameOf(program);
   const folder = mkdtempSync(join(tmpdir(), "stream-sidecar-"));
-  const { env, args: more = [], file } = (AGENTS[name]?.wiring ?? anyAgent)({ ...at, folder });
+  const {
+    env,
+    args: more = [],
+    own = args,
+    file,
+  } = (AGENTS[name]?.wiring ?? anyAgent)({ ...at, folder }, userOf(args));
   if (file) writeFileSync(join(folder, file.name), file.text, { mode: 0o600 });
   try {
     const variables = { ...(isKeyless && emptyKey(name, process.env)), ...process.env, ...env };
-    const child = spawn(program, [...more, ...args], { stdio: "inherit", env: variables });
+    const child = spawn(program, [...more, ...own], { stdio: "inherit", env: variables });
     process.on("SIGINT", () => {}); // the agent gets the signal from the terminal too, and decides
     process.on("SIGTERM", () => child.kill("SIGTERM"));
     const [code, signal] = (await once(child, "exit")) as [number | null, string | null];
@@ -230,6 +289,10 @@ async function runAgent(
     if (file) rmSync(join(folder, file.name), { force: true });
     if (readdirSync(folder).length === 0) rmdirSync(folder); // pi keeps its sessions there
   }
+}
+
+function userOf(args: readonly string[]): User {
+  return { home: homedir(), folder: process.cwd(), env: process.env, args };
 }
 
 function anyAgent({ base }: Place): Wiring {

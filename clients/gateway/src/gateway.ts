@@ -23,8 +23,10 @@ import {
   text,
   type Checks,
 } from "stream-sidecar/internal";
+import { healthOf } from "./health.js";
+import { phrase, reasonOf, type TurnReport } from "./lines.js";
 import { Recorder } from "./tape.js";
-import { Turn } from "./turns.js";
+import { Turns, type Turn } from "./turns.js";
 import {
   decodable,
   MOST_HEADER_LINES,
@@ -46,9 +48,9 @@ export interface GatewayOptions extends Pick<
   upstreams: Readonly<Record<string, string | URL>>;
   /** A folder in which each turn is recorded with its contents: request, provider's answer, agent's answer. */
   record?: string;
-  /** Called with a line for people: what was removed from the answer of a turn. */
-  onTurn?: (line: string) => void;
-  /** Called with a line for people: what went wrong. */
+  /** Called at the end of each request with a line for people: what was removed, what was mended, how it ended. */
+  onTurn?: (line: string, report: TurnReport) => void;
+  /** Called with a line for people: why answers or requests pass unchanged. */
   onTrouble?: (line: string) => void;
 }
 
@@ -94,17 +96,18 @@ class Gateway {
   readonly #options: GatewayOptions;
   readonly #upstreams: readonly (readonly [string, Upstream])[];
   readonly #recorder: Recorder | undefined;
+  readonly #turns: Turns;
   #lost = "";
 
   constructor(pool: SidecarPool, options: GatewayOptions) {
     this.#pool = pool;
     const [sidecar] = pool.sidecars;
+    this.#turns = new Turns(guarded(sidecar, "onTurn", options.onTurn));
     this.#options = {
       ...options,
-      onTurn: guarded(sidecar, "onTurn", options.onTurn),
       onTrouble: guarded(sidecar, "onTrouble", options.onTrouble),
     };
-    const unrecorded = (error: Error) => this.#options.onTrouble?.(`NOT RECORDED: ${error.message}`);
+    const unrecorded = (error: Error) => this.#options.onTrouble?.(phrase("unrecorded", reasonOf(error)).text);
     this.#recorder = options.record === undefined ? undefined : new Recorder(options.record, unrecorded);
     const upstreams = Object.entries(options.upstreams).sort(([one], [other]) => other.length - one.length);
     this.#upstreams = upstreams.map(([path, base]) => [path.replace(/\/$/, ""), new Upstream(new URL(base))]);
@@ -114,18 +117,22 @@ class Gateway {
     const gone = new AbortController();
     reply.sendDate = false; // the provider's date is passed on
     reply.on("close", () => gone.abort());
+    let turn: Turn | undefined;
     try {
       const route = this.#routeOf(request.url ?? "/");
       if (isRebound(request)) fail(reply, 403, "on this machine, call it by an address or a local name");
-      else if (request.url === HEALTH) this.#sendHealth(reply);
+      else if (request.url === HEALTH) await this.#sendHealth(reply);
       else if (!route) fail(reply, 404, "no upstream has this path");
-      else if (isCleaned(request, route.url)) await this.#clean(request, reply, route, gone.signal);
-      else await this.#pass(request, reply, route, gone.signal);
+      else {
+        turn = this.#turns.begin(request, reply);
+        if (isCleaned(request, route.url)) await this.#clean(request, reply, route, turn, gone.signal);
+        else await this.#pass(request, reply, route, gone.signal);
+      }
     } catch (error) {
       if (gone.signal.aborted) return;
-      this.#options.onTrouble?.(`${request.method} ${request.url}: ${String(error)}`);
-      if (reply.headersSent) reply.destroy();
-      else fail(reply, 502, `the upstream did not answer: ${String(error)}`);
+      if (reply.headersSent) return void reply.destroy(error as Error);
+      turn?.unanswered(error);
+      fail(reply, 502, phrase("unanswered", reasonOf(error)).text);
     }
   }
 
@@ -151,11 +158,16 @@ class Gateway {
     passOn({ message: await upstream.send(url, { method, headers: passedOn(rawHeaders), body, signal }) }, reply);
   }
 
-  async #clean(request: IncomingMessage, reply: ServerResponse, route: Route, signal: AbortSignal) {
+  async #clean(request: IncomingMessage, reply: ServerResponse, route: Route, turn: Turn, signal: AbortSignal) {
     const { upstream, url } = route;
+    turn.read();
+    const lose = (error: unknown) => {
+      turn.lost(error);
+      this.#reportLost(error);
+    };
     const { bytes, text } = (await wholeOf(request)) ?? {};
     if (bytes === undefined || text === undefined) {
-      this.#reportLost(UNREAD);
+      lose(UNREAD);
       return this.#pass(request, reply, route, signal, bytes);
     }
     const asked = askedOf("POST", url, text);
@@ -173,10 +185,9 @@ class Gateway {
       const { "content-type": type = "" } = message.headers;
       const isWhole = isOfType(type, "application/json") && !(asked && formatOf(asked, type));
       came = await readable(message, isWhole, record);
-      if (came.isUnread) this.#reportLost(UNREAD);
+      if (came.isUnread) lose(UNREAD);
       return came.response;
     };
-    const turn = new Turn();
     const { provider, policy, responseTemplate, claims, prepare } = this.#options;
     const chosen = { ...(provider && { provider }), ...(policy && { policy }), ...(claims && { claims }) };
     const cleaning: SidecarFetchOptions = {
@@ -184,34 +195,32 @@ class Gateway {
       ...(responseTemplate && { responseTemplate }),
       ...(prepare !== undefined && { prepare }),
       fetch: send as typeof fetch,
-      onEvent: (event) => turn.count(event),
-      onLost: (error) => this.#reportLost(error),
+      onEvent: (event) => turn.event(event),
+      onLost: lose,
     };
-    const fetching = cleaningFetch(this.#pool.of(crypto.randomUUID()), cleaning, true);
+    const listener = { onPrepared: turn.prepared, onStats: turn.stats };
+    const fetching = cleaningFetch(this.#pool.of(crypto.randomUUID()), cleaning, listener);
     const given = headers.map(([name, value]): [string, string] => [name, value]);
     const response = await fetching(url, { method: "POST", headers: given, body: text, signal });
     const isUntouched = came.response === response;
     const body = came.whole && !isUntouched ? Buffer.from(await response.arrayBuffer()) : undefined;
     if (isUntouched || isSame(body, came.whole?.text)) passOn(came, reply, record);
     else await write(response, reply, came.message, body);
-    this.#options.onTurn?.(`${request.method} ${url.pathname} ${came.message.statusCode}: removed ${String(turn)}`);
   }
 
-  #sendHealth(reply: ServerResponse): void {
+  async #sendHealth(reply: ServerResponse): Promise<void> {
     const upstreams = Object.fromEntries(
       Object.entries(this.#options.upstreams).map(([at, base]) => [at, String(base)]),
     );
-    const sidecars = this.#pool.sidecars.map(({ state }) => state);
-    const lost = sidecars.filter((state) => state === "lost").length;
-    const status = lost > 0 ? `NOT ALL ANSWERS ARE CLEANED: ${lost} of ${sidecars.length} sidecars are lost` : "ok";
-    reply.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify({ status, sidecars, upstreams }));
+    const health = await healthOf(this.#pool.sidecars, this.#turns);
+    reply.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify({ ...health, upstreams }));
   }
 
   /** Reports a problem, unless it is the same as the last one. */
   #reportLost(error: unknown): void {
-    const message = String(error);
-    if (message !== this.#lost) this.#options.onTrouble?.(`NOT CLEANED, passed unchanged: ${message}`);
-    this.#lost = message;
+    const { text } = phrase("uncleaned", reasonOf(error));
+    if (text !== this.#lost) this.#options.onTrouble?.(text);
+    this.#lost = text;
   }
 }
 

@@ -282,6 +282,7 @@ test.each([
   [["--upstream", "http://a", "--response-template", fileOf({})], "has no response_template"],
   [["--odd"], "Unknown option"],
   [["run", "--upstream", "http://a"], "run needs an agent"],
+  [["run", "--", "/nowhere/agent"], "the provider of /nowhere/agent is not known"],
   [["run", "--upstream", "http://a", "--", "/nowhere/agent"], "cannot be started"],
 ])("arguments %j are refused in words", async (words, told) => {
   const [code, written] = await ended(...words);
@@ -324,11 +325,26 @@ test("an agent is started with the gateway and a placeholder key, and its exit c
   expect([code, await asked.promise]).toEqual([3, "none"]);
 });
 
+test("without --upstream, requests go to the agent's own provider, and a line names it", async () => {
+  const base = await upstream((_request, reply) => reply.writeHead(418).end());
+  vi.stubEnv("HOME", mkdtempSync(join(tmpdir(), "home-"))).stubEnv("ANTHROPIC_BASE_URL", base);
+  const [code, told] = await ended("run", "--", agentOf("claude", AGENT), "-p");
+  expect([code, told.includes(`in front of ${base}`)], told).toEqual([3, true]);
+});
+
+test("the version is that of the package", async () => {
+  const written = vi.spyOn(process.stdout, "write").mockReturnValue(true);
+  expect(await main(["--version"])).toBe(0);
+  expect(written.mock.calls).toEqual([[expect.stringMatching(/^stream-sidecar-gateway \d+\.\d+\.\d+\n$/)]]);
+  written.mockRestore();
+});
+
 test("the user's keys stay, and a line says that an agent sent no request through the gateway", async () => {
   expect(emptyKey("claude", { ANTHROPIC_API_KEY: "k" })).toEqual({});
   expect([emptyKey("codex", {}), emptyKey("qwen", {})]).toEqual([{ OPENAI_API_KEY: "none" }, {}]);
   const [code, told] = await ended("run", "--upstream", "http://127.0.0.1:9", "--", agentOf("claude", ""));
-  expect([code, told.endsWith("claude sent no request through the gateway\n")], told).toEqual([0, true]);
+  const line = "claude sent no request through the gateway: nothing was cleaned\n";
+  expect([code, told.endsWith(line)], told).toEqual([1, true]);
 });
 
 /** Requests a number of streams at the same time, and reports the results. */
@@ -408,8 +424,12 @@ test("each of two workers has some of the streams, and all of them end", async (
   expect([Math.min(...opened) > 0, opened[0]! + opened[1]!]).toEqual([true, 40]);
 });
 
+const nobody = { home: "/nowhere", folder: "/nowhere", env: {}, args: [] };
+
 test("the printed settings name each agent, and VS Code's entry has the required fields", () => {
-  const told = settingsOf("http://127.0.0.1:4141", "m1").split("\n");
+  const told = settingsOf({ base: "http://127.0.0.1:4141", model: "m1", upstreams: { "/": "http://a" } }, nobody).split(
+    "\n",
+  );
   expect(told.map((line) => line.slice(0, 14).trimEnd())).toEqual([
     ...Object.values(AGENTS).map(({ label }) => label),
     "VS Code",

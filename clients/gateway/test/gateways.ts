@@ -4,6 +4,7 @@ import { createServer, request, type IncomingMessage, type RequestListener, type
 import { connect, type AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 import { createGateway, type GatewayOptions } from "../src/gateway.js";
+import type { TurnReport } from "../src/lines.js";
 import type { Sidecar, SidecarPool } from "stream-sidecar";
 
 const servers: Server[] = [];
@@ -24,6 +25,7 @@ export async function listening(server: Server): Promise<number> {
 export interface Setting {
   readonly port: number;
   readonly lines: string[];
+  readonly reports: TurnReport[];
   readonly lost: unknown[];
 }
 
@@ -34,15 +36,15 @@ export async function behindGateway(
   more: Partial<GatewayOptions> = {},
 ): Promise<Setting> {
   const port = await listening(createServer({ maxHeaderSize: 1 << 18 }, upstream));
-  const [lines, lost] = [[] as string[], [] as unknown[]];
+  const [lines, reports, lost] = [[] as string[], [] as TurnReport[], [] as unknown[]];
   const upstreams = { "/": `http://127.0.0.1:${port}` };
   const options = {
     upstreams,
-    onTurn: (line: string) => void lines.push(line),
+    onTurn: (line: string, report: TurnReport) => void (lines.push(line), reports.push(report)),
     onTrouble: (e: unknown) => void lost.push(e),
     ...more,
   };
-  return { port: await listening(createGateway(by, options)), lines, lost };
+  return { port: await listening(createGateway(by, options)), lines, reports, lost };
 }
 
 export interface Sent {
