@@ -11,11 +11,13 @@ import { basename, join } from "node:path";
 import { parseArgs } from "node:util";
 import { RefusedError, SidecarPool, type SidecarState } from "stream-sidecar";
 import { MOST_WHOLE } from "stream-sidecar/internal";
+import { baseOf, upstreamUrl } from "./addresses.js";
 import { AGENTS, emptyKey, settingsOf, type Place, type Wiring } from "./agents.js";
 import type { User } from "./settings.js";
 import { createGateway, type GatewayOptions } from "./gateway.js";
 import { statusOf } from "./health.js";
 import { reasonOf, type TurnReport } from "./lines.js";
+import { checkedOrigin } from "./origins.js";
 import { providerOf } from "./providers.js";
 import { watchedLine } from "./watch.js";
 
@@ -29,6 +31,9 @@ calls the gateway as it would call the provider. Everything else passes unchange
                      of the path (with run: the agent's own, if it is known)
   --port PORT        the port to listen on (4141; with run: a free one)
   --host HOST        the address to listen on (127.0.0.1)
+  --allow-origin ORIGIN
+                     web pages that may call the gateway (http://localhost:3000); may be
+                     repeated
   --claims WHAT      calls that the model wrote as text: drop, promote or text (drop)
   --provider NAME    the provider's name, if the URL does not show it
   --model NAME       the model, for agents that need one in their configuration
@@ -54,6 +59,7 @@ const OPTIONS = {
   upstream: { type: "string", multiple: true },
   port: { type: "string" },
   host: { type: "string" },
+  "allow-origin": { type: "string", multiple: true },
   claims: { type: "string" },
   provider: { type: "string" },
   model: { type: "string" },
@@ -123,9 +129,10 @@ function readArguments(words: readonly string[]): Arguments | string {
       upstreams: Object.fromEntries(upstream.map(upstreamOf)),
       ...{ claims, prepare: !given["no-prepare"], ...(given.provider && { provider: given.provider }) },
       ...(given.record !== undefined && { record: given.record }),
+      allowOrigins: (given["allow-origin"] ?? []).map(readBy("--allow-origin", checkedOrigin)),
       ...(given["response-template"] !== undefined && { responseTemplate: templateIn(given["response-template"]) }),
     },
-    host: given.host ?? "127.0.0.1",
+    host: given.host || "127.0.0.1", // not "", which would be all addresses
     port: numberOf("--port", given.port ?? String(runs ? 0 : PORT), 0, LAST_PORT),
     model: given.model ?? "default",
     workers: numberOf("--workers", given.workers ?? "1", 1, MOST_WORKERS),
@@ -165,9 +172,19 @@ function parsed(words: readonly string[]) {
 
 function upstreamOf(text: string): [string, string] {
   const [, path = "/", url = text] = /^(\/?[\w.-]+)=(.*)$/.exec(text) ?? [];
-  const isUrl = URL.canParse(url) && /^https?:$/.test(new URL(url).protocol);
-  if (!isUrl) throw new UsageError(`--upstream ${text}: not an HTTP address`);
+  readBy("--upstream", upstreamUrl)(url);
   return [path.startsWith("/") ? path : `/${path}`, url];
+}
+
+/** The function, whose TypeError is a mistake in the option of this name. */
+function readBy<T>(option: string, read: (text: string) => T): (text: string) => T {
+  return (text) => {
+    try {
+      return read(text);
+    } catch (error) {
+      throw new UsageError(`${option} ${(error as Error).message}`);
+    }
+  };
 }
 
 /** The response template in a file, which may be the configuration of a tokenizer. */
@@ -236,7 +253,7 @@ async function serve(given: Arguments): Promise<number> {
     else started.catch(() => {}); // onState has said it
     await checkTemplate(pool, options);
     await listening(server, port, host);
-    const base = `http://${host}:${(server.address() as AddressInfo).port}`;
+    const base = baseOf(host, server.address() as AddressInfo);
     const place = { base, model, upstreams: addressesOf(options) };
     if (agent) {
       if (given.isFound) say(`the gateway is in front of ${addresses}`);

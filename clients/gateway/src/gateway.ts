@@ -4,8 +4,7 @@
 
 /// <reference types="node" preserve="true" />
 
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import { isIP } from "node:net";
+import { createServer, STATUS_CODES, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { pipeline, Readable } from "node:stream";
 import { isDeepStrictEqual } from "node:util";
 import { SidecarPool, type Sidecar } from "stream-sidecar";
@@ -23,12 +22,15 @@ import {
   text,
   type Checks,
 } from "stream-sidecar/internal";
+import { upstreamUrl } from "./addresses.js";
 import { healthOf } from "./health.js";
 import { phrase, reasonOf, type TurnReport } from "./lines.js";
+import { Origins } from "./origins.js";
 import { Recorder } from "./tape.js";
 import { Turns, type Turn } from "./turns.js";
 import {
   decodable,
+  MOST_HEADER_LINES,
   MOST_HEADERS,
   passedOn,
   readable,
@@ -43,10 +45,12 @@ export interface GatewayOptions extends Pick<
   SidecarFetchOptions,
   "provider" | "policy" | "responseTemplate" | "claims" | "prepare"
 > {
-  /** The base URL of the provider for each path. `/` is for all other paths. */
+  /** The base URL of the provider for each path: a scheme, a host and a path. `/` is for all other paths. */
   upstreams: Readonly<Record<string, string | URL>>;
   /** A folder in which each turn is recorded with its contents: request, provider's answer, agent's answer. */
   record?: string;
+  /** Origins of web pages that may use the gateway, such as `http://localhost:3000`; `*` is for all. Default: none but its own. */
+  allowOrigins?: readonly string[];
   /** Called at the end of each request with a line for people: what was removed, what was mended, how it ended. */
   onTurn?: (line: string, report: TurnReport) => void;
   /** Called with a line for people: why answers or requests pass unchanged. */
@@ -58,19 +62,23 @@ const OPTIONS: Checks<GatewayOptions> = {
   ...{ provider, policy, responseTemplate, claims, prepare },
   upstreams: data,
   record: text,
+  allowOrigins: data,
   onTurn: callback,
   onTrouble: callback,
 };
 
 /**
  * Returns the server; call its `listen`. The server never ends the sidecar. With a pool, each
- * turn uses one of the processes.
+ * turn uses one of the processes. Throws TypeError for wrong options, and the system's error if
+ * the folder of the records cannot be made.
  */
 export function createGateway(sidecars: Sidecar | SidecarPool, options: GatewayOptions): Server {
   const pool = sidecars instanceof SidecarPool ? sidecars : new SidecarPool([sidecars]);
   const gateway = new Gateway(pool, checked(options, OPTIONS, "createGateway"));
-  const limits = { maxHeaderSize: MOST_HEADERS, requestTimeout: 0 };
+  // An upload may take as long as it likes, headers may not.
+  const limits = { maxHeaderSize: MOST_HEADERS, requestTimeout: 0, headersTimeout: 60_000 };
   const server = createServer(limits, (request, reply) => void gateway.answer(request, reply));
+  server.maxHeadersCount = MOST_HEADER_LINES;
   server.on("close", () => gateway.close());
   return server;
 }
@@ -83,6 +91,9 @@ const NOTHING = Buffer.alloc(0);
 /** The path of the gateway's own status; no provider has it. */
 const HEALTH = "/health";
 
+/** The most refusals that are shown. */
+const MOST_REFUSED = 20;
+
 interface Route {
   readonly upstream: Upstream;
   readonly url: URL;
@@ -92,8 +103,10 @@ class Gateway {
   readonly #pool: SidecarPool;
   readonly #options: GatewayOptions;
   readonly #upstreams: readonly (readonly [string, Upstream])[];
+  readonly #origins: Origins;
   readonly #recorder: Recorder | undefined;
   readonly #turns: Turns;
+  readonly #refused = new Set<string>();
   #lost = "";
 
   constructor(pool: SidecarPool, options: GatewayOptions) {
@@ -104,9 +117,11 @@ class Gateway {
       ...options,
       onTrouble: guarded(sidecar, "onTrouble", options.onTrouble),
     };
-    this.#recorder = options.record === undefined ? undefined : new Recorder(options.record);
+    this.#origins = new Origins(options.allowOrigins);
+    const unrecorded = (error: Error) => this.#options.onTrouble?.(phrase("unrecorded", reasonOf(error)).text);
+    this.#recorder = options.record === undefined ? undefined : new Recorder(options.record, unrecorded);
     const upstreams = Object.entries(options.upstreams).sort(([one], [other]) => other.length - one.length);
-    this.#upstreams = upstreams.map(([path, base]) => [path.replace(/\/$/, ""), new Upstream(new URL(base))]);
+    this.#upstreams = upstreams.map(([path, base]) => [path.replace(/\/$/, ""), new Upstream(upstreamUrl(base))]);
   }
 
   async answer(request: IncomingMessage, reply: ServerResponse): Promise<void> {
@@ -116,7 +131,9 @@ class Gateway {
     let turn: Turn | undefined;
     try {
       const route = this.#routeOf(request.url ?? "/");
-      if (isRebound(request)) fail(reply, 403, "on this machine, call it by an address or a local name");
+      const refusal = this.#origins.refusal(request);
+      if (refusal !== undefined) this.#refuse(reply, refusal);
+      else if (this.#origins.admit(request, reply)) return;
       else if (request.url === HEALTH) await this.#sendHealth(reply);
       else if (!route) fail(reply, 404, "no upstream has this path");
       else {
@@ -176,7 +193,7 @@ class Gateway {
       const isOwn = init?.body === text;
       const body = isOwn ? bytes : Buffer.from(String(init?.body));
       const sized = isOwn ? headers : withSet(headers, new Headers(init?.headers), body.length);
-      tape?.asked(body);
+      tape?.write("request", body);
       const message = await upstream.send(url, { method: "POST", headers: sized, body, signal });
       const { "content-type": type = "" } = message.headers;
       const isWhole = isOfType(type, "application/json") && !(asked && formatOf(asked, type));
@@ -204,6 +221,14 @@ class Gateway {
     else await write(response, reply, came.message, body);
   }
 
+  /** Refuses a request of a web page. Only the first lines are shown, because pages may go on for ever. */
+  #refuse(reply: ServerResponse, why: string): void {
+    fail(reply, 403, why);
+    if (this.#refused.size >= MOST_REFUSED || this.#refused.has(why)) return;
+    this.#refused.add(why);
+    this.#options.onTrouble?.(phrase("refused", why).text);
+  }
+
   async #sendHealth(reply: ServerResponse): Promise<void> {
     const upstreams = Object.fromEntries(
       Object.entries(this.#options.upstreams).map(([at, base]) => [at, String(base)]),
@@ -218,17 +243,6 @@ class Gateway {
     if (text !== this.#lost) this.#options.onTrouble?.(text);
     this.#lost = text;
   }
-}
-
-/**
- * Whether a request to the loopback address has a public domain name in `Host`: it comes from a
- * web page whose domain was made to resolve to this machine (DNS rebinding). The provider cannot
- * refuse it, because the gateway sends the provider's own name.
- */
-function isRebound({ headers: { host = "" }, socket }: IncomingMessage): boolean {
-  const isHere = /^(::1$|(::ffff:)?127\.)/.test(socket.localAddress ?? "");
-  const name = host.replace(/:\d+$/, "").replace(/^\[(.*)\]$/, "$1");
-  return isHere && name.includes(".") && isIP(name) === 0 && !/\.(localhost|local|internal)$/i.test(name);
 }
 
 /** Whether a request goes to an endpoint whose answers can be cleaned. */
@@ -259,11 +273,20 @@ function passOn(
   reply: ServerResponse,
   onRead: (bytes: Uint8Array) => void = () => {},
 ): void {
-  reply.writeHead(message.statusCode ?? 502, message.statusMessage, passedOn(message.rawHeaders).flat());
+  begin(reply, message.statusCode ?? 502, message.statusMessage, passedOn(message.rawHeaders));
   if (whole) return end(reply, message, whole.bytes);
   reply.write(NOTHING);
   message.on("data", onRead).on("end", () => addTrailers(reply, message));
   pipeline(message, reply, (error) => error && reply.destroy());
+}
+
+/** Begins an answer. The headers that the gateway has set itself stand in the place of the provider's. */
+function begin(reply: ServerResponse, status: number, reason: string | undefined, headers: Headers): void {
+  const own = reply.getHeaderNames();
+  if (own.length === 0) return void reply.writeHead(status, reason, headers.flat());
+  // Beside its own headers Node.js 20 would write only the last of several of one name.
+  for (const [name, value] of without(headers, ...own)) reply.appendHeader(name, value);
+  reply.writeHead(status, reason);
 }
 
 function end(reply: ServerResponse, message: IncomingMessage, body: Uint8Array): void {
@@ -288,7 +311,7 @@ async function write(
   message: IncomingMessage,
   whole?: Uint8Array,
 ): Promise<void> {
-  reply.writeHead(response.status, response.statusText, [...response.headers].flat());
+  begin(reply, response.status, response.statusText, [...response.headers]);
   if (whole !== undefined) return end(reply, message, whole);
   reply.write(NOTHING);
   const body = response.body ? Readable.fromWeb(response.body as never) : Readable.from([]);
@@ -303,5 +326,7 @@ async function write(
 
 function fail(reply: ServerResponse, status: number, message: string): void {
   const error = { type: "gateway_error", message: `stream-sidecar-gateway: ${message}` };
-  reply.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify({ type: "error", error }));
+  // The reason is named, because an upstream's invalid one would be written again.
+  const headers = { "content-type": "application/json" };
+  reply.writeHead(status, STATUS_CODES[status], headers).end(JSON.stringify({ type: "error", error }));
 }

@@ -36,6 +36,8 @@ const PHRASES = {
   passed: () => "passed unchanged",
   /** The record of a request could not be written. */
   unrecorded: (why: string) => `NOT RECORDED: ${why}`,
+  /** A web page of another site may not use the gateway. */
+  refused: (why: string) => `REFUSED: ${why}`,
   /** There is no sidecar. */
   alone: () => "NO SIDECAR IS RUNNING: everything passes unchanged",
   /** Some of several sidecars are lost. */

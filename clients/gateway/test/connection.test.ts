@@ -8,7 +8,18 @@ import { buffer, text } from "node:stream/consumers";
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { Sidecar } from "stream-sidecar";
-import { asking, behindGateway, CHAT, chunk, closeServers, LEAKING, QUESTION, said, streaming } from "./gateways.js";
+import {
+  asking,
+  behindGateway,
+  CHAT,
+  chunk,
+  closeServers,
+  LEAKING,
+  QUESTION,
+  raw,
+  said,
+  streaming,
+} from "./gateways.js";
 import { REAL, until } from "../../typescript/test/support.js";
 
 const JSON_TYPE = { "content-type": "application/json" };
@@ -23,13 +34,6 @@ afterAll(async () => {
 });
 
 const before = (upstream: RequestListener) => behindGateway(upstream, sidecar);
-
-/** What comes back for bytes on a connection of their own. */
-async function raw(port: number, ...pieces: readonly (string | Buffer)[]): Promise<string> {
-  const socket: Socket = connect(port, "127.0.0.1");
-  for (const piece of pieces) socket.write(piece);
-  return text(socket);
-}
 
 test("headers of one connection stay on it, both ways, also those that it names", async () => {
   const seen: IncomingMessage[] = [];
