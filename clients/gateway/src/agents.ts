@@ -55,7 +55,7 @@ export const AGENTS: Readonly<Record<string, Agent>> = {
     // An address in the user's settings would override the environment.
     wiring: ({ base }) => ({ args: ["--settings", JSON.stringify({ env: { ANTHROPIC_BASE_URL: base } })] }),
   },
-  codex: { label: "Codex", keys: ["OPENAI_API_KEY"], wiring: codexWiring },
+  codex: { label: "Codex", wiring: codexWiring },
   gemini: { label: "Gemini CLI", wiring: ({ base }) => ({ env: { GOOGLE_GEMINI_BASE_URL: base } }) },
   qwen: { label: "qwen-code", wiring: ({ base }) => ({ env: { OPENAI_BASE_URL: `${base}/v1` } }) },
   opencode: { label: "opencode", wiring: opencodeWiring },
@@ -149,11 +149,31 @@ function nameOf({ upstreams }: Place): string {
 
 /** Codex refuses a session of another provider, and looks for the last session among those of its own. */
 function codexWiring(place: Place, user: User): Wiring {
-  const { id, address } = codexProvider(user);
+  const { id, address, hasKey } = codexProvider(user);
+  const key = user.env["OPENAI_API_KEY"];
   const url = standIn(place, address);
   if (CODEX_LOCAL.includes(id) && address === undefined) return { env: { CODEX_OSS_BASE_URL: url } };
-  if (id === "openai") return { args: ["-c", `openai_base_url=${JSON.stringify(url)}`] };
-  return { args: ["-c", `model_providers={${JSON.stringify(id)}={base_url=${JSON.stringify(url)}}}`] };
+  if (id !== "openai") return { args: codexOptions({ model_providers: { [id]: { base_url: url } } }) };
+  if (!hasKey && !key) return { args: codexOptions(codexConfig(place)) };
+  const args = codexOptions({ openai_base_url: url });
+  return hasKey ? { args } : { args, env: { CODEX_API_KEY: key! } };
+}
+
+/** A provider that needs no key: Codex's own one wants its user to sign in. */
+function codexConfig(place: Place): object {
+  const [id, base_url] = [nameOf(place), standIn(place, undefined)];
+  return { model_provider: id, model_providers: { [id]: { name: id, base_url, wire_api: "responses" } } };
+}
+
+function codexOptions(config: object): string[] {
+  return Object.entries(config).flatMap(([name, value]) => ["-c", `${name}=${toml(value)}`]);
+}
+
+/** A value of TOML on one line. */
+function toml(value: unknown): string {
+  if (typeof value !== "object" || value === null) return JSON.stringify(value);
+  const members = Object.entries(value).map(([name, each]) => `${JSON.stringify(name)}=${toml(each)}`);
+  return `{${members.join(",")}}`;
 }
 
 /** Providers that Codex has built in, with one variable for their address. */

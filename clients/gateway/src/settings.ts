@@ -87,8 +87,13 @@ function isTable(value: unknown): boolean {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
+/** The provider that Codex uses, and whether it has a key or a sign-in for its own one. */
+export interface CodexProvider extends Provider {
+  readonly hasKey: boolean;
+}
+
 /** Codex: `config.toml`, a profile in it or beside it, and the options of this run. */
-export function codexProvider({ home, env, args }: User): Provider {
+export function codexProvider({ home, env, args }: User): CodexProvider {
   const folder = env["CODEX_HOME"] ?? join(home, ".codex");
   const file = read(parseToml, folder, "config.toml");
   const name = optionOf(args, "-p", "--profile") ?? textOf(file["profile"]);
@@ -98,13 +103,16 @@ export function codexProvider({ home, env, args }: User): Provider {
   const config = [profile, ...given].reduce(merged, file);
   const local = optionOf(args, "--local-provider") ?? textOf(config["oss_provider"]) ?? "ollama";
   const id = args.includes("--oss") ? local : (textOf(config["model_provider"]) ?? "openai");
-  const own = tableOf(tableOf(config["model_providers"])[id]);
-  return { id, address: textOf(own["base_url"]) ?? (id === "openai" ? openaiOfCodex(folder, config) : undefined) };
+  const own = textOf(tableOf(tableOf(config["model_providers"])[id])["base_url"]);
+  // A keyring, if that is where the user wants the sign-in, is not read.
+  const store = textOf(config["cli_auth_credentials_store"]) ?? "file";
+  const auth = read(JSON.parse, folder, "auth.json");
+  const hasKey = store !== "file" || Object.keys(auth).length > 0 || Boolean(env["CODEX_API_KEY"]);
+  return { id, address: own ?? (id === "openai" ? openaiOfCodex(config, auth) : undefined), hasKey };
 }
 
 /** The address of Codex's own provider depends on whether the user has signed in with ChatGPT. */
-function openaiOfCodex(folder: string, config: Table): string {
-  const { tokens, OPENAI_API_KEY: key } = read(JSON.parse, folder, "auth.json");
+function openaiOfCodex(config: Table, { tokens, OPENAI_API_KEY: key }: Table): string {
   const isChatGpt = tableOf(tokens)["access_token"] !== undefined && !key;
   return (
     textOf(config["openai_base_url"]) ??

@@ -348,7 +348,7 @@ test("the version is that of the package", async () => {
 
 test("the user's keys stay, and a line says that an agent sent no request through the gateway", async () => {
   expect(emptyKey("claude", { ANTHROPIC_API_KEY: "k" })).toEqual({});
-  expect([emptyKey("codex", {}), emptyKey("qwen", {})]).toEqual([{ OPENAI_API_KEY: "none" }, {}]);
+  expect([emptyKey("aider", {}), emptyKey("qwen", {})]).toEqual([{ OPENAI_API_KEY: "none" }, {}]);
   const [code, told] = await ended("run", "--upstream", "http://127.0.0.1:9", "--", agentOf("claude", ""));
   const line = "claude sent no request through the gateway: nothing was cleaned\n";
   expect([code, told.endsWith(line)], told).toEqual([1, true]);
