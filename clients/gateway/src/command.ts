@@ -240,11 +240,20 @@ async function serve(given: Arguments): Promise<number> {
     onState,
   });
   const turns: string[] = [];
-  const log = agent ? (line: string) => void turns.push(line) : say; // the agent uses the terminal until it ends
+  let lastFault = "";
+  // The agent uses the terminal until it ends. But a server that is not there is said at once:
+  // an agent may ask it for minutes.
+  const keep = (line: string, { phrases }: TurnReport) => {
+    turns.push(line);
+    const fault = phrases.find(({ kind }) => kind === "unanswered")?.text ?? "";
+    if (fault && fault !== lastFault) say(line);
+    lastFault = fault;
+  };
+  const log = agent ? keep : say;
   const hasColours = process.stderr.isTTY && process.stderr.hasColors();
   const onTurn = (line: string, report: TurnReport) => {
     if (given.isWatched) say(watchedLine(report, hasColours));
-    else if (report.phrases.some(({ kind }) => kind !== "passed")) log(line);
+    else if (report.phrases.some(({ kind }) => kind !== "passed")) log(line, report);
   };
   const server = createGateway(pool, { ...options, onTurn, onTrouble: (line) => !isOver && say(line) });
   try {

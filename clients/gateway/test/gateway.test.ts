@@ -381,6 +381,19 @@ async function toldBehind(answer: string, streams: number, ...options: readonly 
   );
 }
 
+const ASKING_TWICE = `
+const ask = () => fetch(process.env.OPENAI_BASE_URL + "/chat/completions", { method: "POST", body: "{}" });
+await ask();
+await ask();
+`;
+
+test("an upstream that is not there is said once while the agent runs, and with all lines at its end", async () => {
+  const agent = agentOf("agent", ASKING_TWICE);
+  const [, written] = await ended("run", "--upstream", "http://127.0.0.1:1", "--", agent);
+  const line = "POST /v1/chat/completions 502: the upstream did not answer: connect ECONNREFUSED 127.0.0.1:1";
+  expect(written).toBe(`${line}\n${line}\n${line}\n`);
+});
+
 const LEAVING = `
 const body = JSON.stringify({ model: "m", stream: true, messages: [{ role: "user", content: "2 + 2?" }] });
 const { body: stream } = await fetch(process.env.OPENAI_BASE_URL + "/chat/completions", { method: "POST", body });
