@@ -41,6 +41,8 @@ import {
   type ReadAnswer,
 } from "./upstream.js";
 
+export type { Phrase, PhraseKind, TurnReport } from "./lines.js";
+
 export interface GatewayOptions extends Pick<
   SidecarFetchOptions,
   "provider" | "policy" | "responseTemplate" | "claims" | "prepare"
@@ -174,7 +176,7 @@ class Gateway {
 
   async #clean(request: IncomingMessage, reply: ServerResponse, route: Route, turn: Turn, signal: AbortSignal) {
     const { upstream, url } = route;
-    turn.read();
+    turn.expect(this.#options.claims);
     const lose = (error: unknown) => {
       turn.lost(error);
       this.#reportLost(error);

@@ -125,6 +125,20 @@ test("an answer without a sidecar", async () => {
   await none.shutdown();
 });
 
+test("an answer that the sidecar cannot read", async () => {
+  const json = { "content-type": "application/json" };
+  const line = await lineOf((_request, answer) => answer.writeHead(200, json).end('{"odd": true}'));
+  expect(line).toBe("200: NOT CLEANED, passed unchanged: it is no answer that can be read");
+});
+
+test("calls that stay in the text are not removed", async () => {
+  const call = '<tool_call>\n{"name":"f","arguments":{}}\n</tool_call>';
+  const { port, lines } = await behindGateway(answering(`${chunk(call)}${END}`), sidecar, { claims: "text" });
+  expect(said(await text(await asking(port, { path: CHAT, body: QUESTION })))).toBe(call);
+  await until(() => lines.length > 0);
+  expect(lines).toEqual([`POST ${CHAT} 200: removed nothing`]);
+});
+
 test("what passes, without the secrets of its query", async () => {
   const { port, lines } = await behindGateway((_request, answer) => answer.end("{}"), sidecar);
   await text(await asking(port, { method: "GET", path: "/v1/models?key=secret" }));
