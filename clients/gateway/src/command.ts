@@ -232,7 +232,7 @@ async function serve(given: Arguments): Promise<number> {
     if (given.isWatched) say(watchedLine(report, hasColours));
     else if (report.phrases.some(({ kind }) => kind !== "passed")) log(line);
   };
-  const server = createGateway(pool, { ...options, onTurn, onTrouble: (line) => !isOver && say(line) });
+  const server = gatewayOf(pool, { ...options, onTurn, onTrouble: (line) => !isOver && say(line) });
   try {
     await checkTemplate(pool, options);
     await listening(server, port, host);
@@ -257,6 +257,15 @@ async function serve(given: Arguments): Promise<number> {
     server.close();
     await pool.shutdown();
     turns.forEach(say);
+  }
+}
+
+/** The gateway; a folder for records that cannot be made is a mistake in the arguments. */
+function gatewayOf(pool: SidecarPool, options: GatewayOptions): Server {
+  try {
+    return createGateway(pool, options);
+  } catch (error) {
+    throw new UsageError(`--record ${options.record}: ${(error as Error).message}`);
   }
 }
 
