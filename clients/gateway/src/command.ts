@@ -255,7 +255,7 @@ async function serve(given: Arguments): Promise<number> {
     if (given.isWatched) say(watchedLine(report, hasColours));
     else if (report.phrases.some(({ kind }) => kind !== "passed")) log(line, report);
   };
-  const server = createGateway(pool, { ...options, onTurn, onTrouble: (line) => !isOver && say(line) });
+  const server = gatewayOf(pool, { ...options, onTurn, onTrouble: (line) => !isOver && say(line) });
   try {
     const started = Promise.all(pool.sidecars.map((each) => each.start()));
     if (agent) await started.catch(refuse);
@@ -283,6 +283,15 @@ async function serve(given: Arguments): Promise<number> {
     server.close();
     await pool.shutdown();
     turns.forEach(say);
+  }
+}
+
+/** The gateway; a folder for records that cannot be made is a mistake in the arguments. */
+function gatewayOf(pool: SidecarPool, options: GatewayOptions): Server {
+  try {
+    return createGateway(pool, options);
+  } catch (error) {
+    throw new UsageError(`--record ${options.record}: ${(error as Error).message}`);
   }
 }
 

@@ -281,6 +281,8 @@ test.each([
   [["--upstream", "http://a", "--claims", "run"], "--claims must be one of drop, promote, text"],
   [["--upstream", "http://a", "--response-template", "/nowhere"], "ENOENT"],
   [["--upstream", "http://a", "--response-template", fileOf({})], "has no response_template"],
+  [["--upstream", "http://a", "--record", join(fileOf({}), "folder")], "--record"],
+  [["--upstream", "http://a", "--allow-origin", "localhost:3000"], "not an origin"],
   [["--odd"], "Unknown option"],
   [["run", "--upstream", "http://a"], "run needs an agent"],
   [["run", "--", "/nowhere/agent"], "the provider of /nowhere/agent is not known"],
