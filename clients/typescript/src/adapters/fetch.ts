@@ -7,7 +7,7 @@ import { unlessAborted } from "../cancellation.js";
 import { assertSidecar, callback, checked, data, oneOf, policy, text, type Checks } from "../checks.js";
 import type { BodyFormat } from "../stream/body-format.js";
 import { SidecarError } from "../errors.js";
-import type { OpenParams, PolicyPatch } from "../protocol.js";
+import type { OpenParams, PolicyPatch, PrepareResult, Stats } from "../protocol.js";
 import type { NormalizedMessage, Sidecar } from "../sidecar.js";
 import { selected, type HeadersLike } from "../stream/headers.js";
 import type { SidecarStream } from "../stream/stream.js";
@@ -52,18 +52,26 @@ export function sidecarFetch(sidecar: Sidecar, options: SidecarFetchOptions = {}
   return cleaningFetch(sidecar, checked(options, FETCH, "sidecarFetch"));
 }
 
+/** What a proxy is told besides the events: for its log. */
+export interface ProxyListener {
+  /** Called with the result for each request that was prepared. */
+  onPrepared(result: PrepareResult): void;
+  /** Called with the counters of each answer that was read to its end, or to where it broke off. */
+  onStats(stats: Stats): void;
+}
+
 /**
  * `sidecarFetch` without its checks, for this package and the gateway.
- * `isProxy`: for a reader that gets no exceptions. A connection that breaks is a document
+ * `proxy`: for a reader that gets no exceptions. A connection that breaks is a document
  * of the body as well, and a response that cannot be cleaned is returned itself.
  */
 export function cleaningFetch(
   sidecar: Sidecar,
   options: SidecarFetchOptions,
-  isProxy = false,
+  proxy: ProxyListener | undefined = undefined,
 ): typeof globalThis.fetch {
   const send = options.fetch ?? globalThis.fetch; // not the later one, which may be this one
-  const cleaner = new Cleaner(sidecar, options, isProxy);
+  const cleaner = new Cleaner(sidecar, options, proxy);
   return async (input, init) => {
     const { read, sent } = await readRequest(input, init);
     if (!read) return send(input, sent);
@@ -124,13 +132,15 @@ class Cleaner {
   readonly #losses: Losses;
   readonly #preparing: Preparing;
   readonly #isProxy: boolean;
+  readonly #proxy: ProxyListener | undefined;
 
-  constructor(sidecar: Sidecar, options: SidecarFetchOptions, isProxy: boolean) {
+  constructor(sidecar: Sidecar, options: SidecarFetchOptions, proxy: ProxyListener | undefined) {
     this.#sidecar = sidecar;
     this.#options = options;
     this.#losses = new Losses(sidecar.warnings, options);
     this.#preparing = new Preparing(sidecar, this.#losses, options);
-    this.#isProxy = isProxy;
+    this.#isProxy = proxy !== undefined;
+    this.#proxy = proxy;
   }
 
   /** The prepared body to send, with its headers; undefined: the caller's own request. */
@@ -141,6 +151,7 @@ class Cleaner {
     const kept = this.#options.claims === "text" && { claims: "include" as const };
     const request = { ...this.#about(asked), wire: asked.wire, body: parseExact(body), ...kept };
     const result = await this.#preparing.request(request, headers as HeadersLike, signal);
+    if (result) this.#proxy?.onPrepared(result);
     if (!result?.changed || !result.body) return undefined;
     return { body: stringifyExact(result.body), headers: withSet(headers, result.headers ?? {}) };
   }
@@ -168,7 +179,7 @@ class Cleaner {
     format: BodyFormat,
     signal: AbortSignal,
   ): Promise<Slices | undefined> {
-    const params = { ...this.#params(read), framing: format.framing };
+    const params = { ...this.#params(read), framing: format.framing, policy: this.#streamPolicy() };
     const open = async () => emitting(await this.#sidecar.open(params, { signal }));
     if (!this.#isProxy) source.readAhead();
     const stream = await this.#losses.attempt(() => unlessAborted(open(), signal), signal);
@@ -195,10 +206,12 @@ class Cleaner {
     const streamId = crypto.randomUUID();
     const params = { ...this.#params(read), framing: "json" as const, body, streamId };
     const listening = new Listening(this.#options, this.#losses, streamId, read.asked.model);
-    return this.#losses.attempt(
-      async () => reported(await this.#sidecar.normalize(params, { signal }), listening),
-      signal,
-    );
+    return this.#losses.attempt(async () => {
+      const normalized = await this.#sidecar.normalize(params, { signal });
+      const body = reported(normalized, listening);
+      if (body) this.#proxy?.onStats(normalized.stats);
+      return body;
+    }, signal);
   }
 
   /**
@@ -221,7 +234,8 @@ class Cleaner {
         if (signal.aborted && !isTimeLimit(signal)) throw signal.reason;
         yield write(chunk);
       }
-      const { message, isMarked = false } = await stream.close();
+      const { message, stats, isMarked = false } = await stream.close();
+      this.#proxy?.onStats(stats);
       listening.message(message);
       yield encoder.encode(format.end(isFirst, isMarked));
     } catch (error) {
@@ -231,8 +245,11 @@ class Cleaner {
         throw signal.reason;
       }
       const isBroken = source.brokeOffWith(error);
-      if (isBroken) listening.message((await stream.close()).message);
-      else if (isFirst) return yield* this.#again(source, error);
+      if (isBroken) {
+        const { message, stats } = await stream.close();
+        this.#proxy?.onStats(stats);
+        listening.message(message);
+      } else if (isFirst) return yield* this.#again(source, error);
       else this.#losses.report(error);
       throw source.failure ? source.failure.error : error; // whatever else failed at the end
     } finally {
@@ -251,6 +268,12 @@ class Cleaner {
     const isPrepared = this.#preparing.isCertain && !coversBody(headers);
     const reasoning = isPrepared && { reasoning: "include" as const };
     return { ...this.#about(asked), wire: asked.wire, emit: { wire: asked.wire, claims, ...reasoning } };
+  }
+
+  /** The policy of a stream: without a listener nobody needs the text of the message. */
+  #streamPolicy(): PolicyPatch {
+    const { policy, onMessage } = this.#options;
+    return onMessage ? { ...policy } : { message: { parts: false }, ...policy };
   }
 
   /** The params about the model and the provider. */
