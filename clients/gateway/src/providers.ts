@@ -10,6 +10,7 @@ import {
   continueConfig,
   opencodeProviders,
   piProviders,
+  qwenSettings,
   tableOf,
   textOf,
   type Providers,
@@ -47,11 +48,12 @@ const PLACES: Readonly<Record<string, readonly Find[]>> = {
   claude: [file(".claude/settings.json", "ANTHROPIC_BASE_URL"), variable("ANTHROPIC_BASE_URL"), publicOf("anthropic")],
   codex: [ofCodex],
   gemini: [variable("GOOGLE_GEMINI_BASE_URL"), file(".gemini/.env", "GOOGLE_GEMINI_BASE_URL"), publicOf("gemini")],
-  qwen: [variable("OPENAI_BASE_URL"), file(".qwen/.env", "OPENAI_BASE_URL"), publicOf("openai")],
+  qwen: [ofQwen, variable("OPENAI_BASE_URL"), file(".qwen/.env", "OPENAI_BASE_URL"), publicOf("openai")],
   opencode: [(user) => usedOf(opencodeProviders(user))],
   cn: [ofContinue],
   copilot: [variable("COPILOT_PROVIDER_BASE_URL")],
   pi: [(user) => usedOf(piProviders(user))],
+  goose: [ofGoose],
   aider: [
     variable("AIDER_OPENAI_API_BASE"),
     variable("OPENAI_API_BASE"),
@@ -79,6 +81,28 @@ function usedOf({ all, builtIn = [], used }: Providers): string | undefined {
   if (used === undefined) return all.length === 1 ? all[0]?.address : undefined;
   return [...all, ...builtIn].find(({ id, address }) => id === used && address !== undefined)?.address;
 }
+
+/** The address of the model that is used, whose settings count more than the variable. */
+function ofQwen(user: User): string | undefined {
+  const { models, used } = qwenSettings(user);
+  const all = Object.values(models).flat().map(tableOf);
+  return usedOf({ all: all.map(({ id, baseUrl }) => ({ id: String(id), address: textOf(baseUrl) })), used });
+}
+
+/** goose has a variable for the address of each provider, also in its settings. */
+function ofGoose({ home, env }: User): string | undefined {
+  const config = join(env["XDG_CONFIG_HOME"] ?? join(home, ".config"), "goose", "config.yaml");
+  const named = (name: string) => textOf(env[name]) ?? namedIn(config, name);
+  const provider = named("GOOSE_PROVIDER") ?? "";
+  const address = GOOSE[provider];
+  return address && (named(`${provider.toUpperCase()}_HOST`) ?? address);
+}
+
+/** Providers of goose, with the addresses that it has built in. */
+const GOOSE: Readonly<Record<string, string>> = {
+  openai: "https://api.openai.com",
+  anthropic: "https://api.anthropic.com",
+};
 
 /** The address of the first model that chats. */
 function ofContinue(user: User): string | undefined {
