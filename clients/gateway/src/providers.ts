@@ -10,6 +10,7 @@ import {
   continueConfig,
   opencodeProviders,
   piProviders,
+  qwenSettings,
   tableOf,
   textOf,
   type Providers,
@@ -47,7 +48,7 @@ const PLACES: Readonly<Record<string, readonly Find[]>> = {
   claude: [file(".claude/settings.json", "ANTHROPIC_BASE_URL"), variable("ANTHROPIC_BASE_URL"), publicOf("anthropic")],
   codex: [ofCodex],
   gemini: [variable("GOOGLE_GEMINI_BASE_URL"), file(".gemini/.env", "GOOGLE_GEMINI_BASE_URL"), publicOf("gemini")],
-  qwen: [variable("OPENAI_BASE_URL"), file(".qwen/.env", "OPENAI_BASE_URL"), publicOf("openai")],
+  qwen: [ofQwen, variable("OPENAI_BASE_URL"), file(".qwen/.env", "OPENAI_BASE_URL"), publicOf("openai")],
   opencode: [(user) => usedOf(opencodeProviders(user))],
   cn: [ofContinue],
   copilot: [variable("COPILOT_PROVIDER_BASE_URL")],
@@ -78,6 +79,13 @@ function ofCodex(user: User): string | undefined {
 function usedOf({ all, builtIn = [], used }: Providers): string | undefined {
   if (used === undefined) return all.length === 1 ? all[0]?.address : undefined;
   return [...all, ...builtIn].find(({ id, address }) => id === used && address !== undefined)?.address;
+}
+
+/** The address of the model in use, if the user's own settings have one for it. */
+function ofQwen(user: User): string | undefined {
+  const { models, used } = qwenSettings({ ...user, folder: user.home });
+  const known = Object.values(models).flat().map(tableOf);
+  return known.filter(({ id }) => id === used).flatMap(({ baseUrl }) => textOf(baseUrl) ?? [])[0];
 }
 
 /** The address of the first model that chats. */
