@@ -8,6 +8,7 @@ import {
   codexProvider,
   continueConfig,
   merged,
+  opencodeInline,
   opencodeProviders,
   optionsWithout,
   piProviders,
@@ -214,8 +215,7 @@ function opencodeWiring(place: Place, user: User): Wiring {
   const found = behind(place, opencodeProviders(user));
   const pairs = found.map(({ id, address }) => [id, { options: { baseURL: standIn(place, address) } }] as const);
   const config = pairs.length > 0 ? { provider: Object.fromEntries(pairs) } : opencodeConfig(place);
-  const given = JSON.parse(user.env["OPENCODE_CONFIG_CONTENT"] || "{}") as Record<string, unknown>;
-  return { env: { OPENCODE_CONFIG_CONTENT: JSON.stringify(merged(given, config)) } };
+  return { env: { OPENCODE_CONFIG_CONTENT: JSON.stringify(merged(opencodeInline(user), config)) } };
 }
 
 function opencodeConfig(place: Place): Readonly<Record<string, unknown>> {

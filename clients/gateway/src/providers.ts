@@ -82,9 +82,9 @@ function usedOf({ all, builtIn = [], used }: Providers): string | undefined {
   return [...all, ...builtIn].find(({ id, address }) => id === used && address !== undefined)?.address;
 }
 
-/** The address of the model that is used, whose settings count more than the variable. */
+/** The address of the model in use, if the user's own settings have one for it. It counts more than the variable. */
 function ofQwen(user: User): string | undefined {
-  const { models, used } = qwenSettings(user);
+  const { models, used } = qwenSettings({ ...user, folder: user.home });
   const all = Object.values(models).flat().map(tableOf);
   return usedOf({ all: all.map(({ id, baseUrl }) => ({ id: String(id), address: textOf(baseUrl) })), used });
 }

@@ -136,8 +136,7 @@ function codexOverride(word: string): Table {
 export function opencodeProviders(user: User): Providers {
   const { home, env, args } = user;
   const config = opencodeFiles(user).map((path) => read(parseJsonc, path));
-  const inline = tableOf(parseJsonc(env["OPENCODE_CONFIG_CONTENT"] ?? "{}"));
-  const { provider, model } = [...config, inline].reduce(merged, {});
+  const { provider, model } = [...config, opencodeInline(user)].reduce(merged, {});
   const all = Object.entries(tableOf(provider)).map(([id, each]) => {
     const { options, api } = tableOf(each);
     return { id, address: textOf(tableOf(options)["baseURL"]) ?? textOf(api) };
@@ -146,6 +145,11 @@ export function opencodeProviders(user: User): Providers {
   const known = read(JSON.parse, env["XDG_CACHE_HOME"] ?? join(home, ".cache"), "opencode", "models.json");
   const others = Object.entries(known).map(([id, each]) => ({ id, address: textOf(tableOf(each)["api"]) }));
   return { all, builtIn: [...BUILT_IN, ...others], used };
+}
+
+/** Settings of opencode in the environment, which count most. */
+export function opencodeInline({ env }: User): Table {
+  return tableOf(parseJsonc(env["OPENCODE_CONFIG_CONTENT"] ?? ""));
 }
 
 /** Providers that agents know without settings. */

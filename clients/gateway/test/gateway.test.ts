@@ -356,6 +356,18 @@ test("the user's keys stay, and a line says that an agent sent no request throug
   expect([code, told.endsWith(line)], told).toEqual([1, true]);
 });
 
+test("an agent that only looks around has sent no request, and its own exit code counts", async () => {
+  const looking = (code: number) => `await fetch(process.env.OPENAI_BASE_URL + "/models"); process.exit(${code});`;
+  const base = await upstream((_request, reply) => void reply.end("{}"));
+  for (const [own, code] of [
+    [0, 1],
+    [3, 3],
+  ] as const) {
+    const [exit, told] = await ended("run", "--upstream", base, "--", agentOf("agent", looking(own)));
+    expect([exit, told.includes("sent no request through the gateway")], told).toEqual([code, true]);
+  }
+});
+
 /** Requests a number of streams at the same time, and reports the results. */
 const ASKING = `
 const base = process.env.OPENAI_BASE_URL;

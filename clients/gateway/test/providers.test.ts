@@ -50,6 +50,11 @@ test.each([
   ["claude", ".claude/settings.json", '{ "env": {"ANTHROPIC_BASE_URL": "http://mine:1/v1"}, "x": 1 }'],
   ["gemini", ".gemini/.env", "export GOOGLE_GEMINI_BASE_URL=http://mine:1/v1\n"],
   ["qwen", ".qwen/.env", "OPENAI_API_KEY=k\nOPENAI_BASE_URL='http://mine:1/v1'\n"],
+  [
+    "qwen",
+    ".qwen/settings.json",
+    '{"model": {"name": "m"}, "modelProviders": {"openai": [{"id": "m", "baseUrl": "http://mine:1/v1"}]}}',
+  ],
   ["codex", ".codex/config.toml", 'model_provider = "a"\n[model_providers.a]\nbase_url = "http://mine:1/v1"\n'],
   ["codex", ".codex/config.toml", 'openai_base_url = "http://mine:1/v1"\n'],
   ["opencode", ".config/opencode/opencode.json", '{"provider": {"a": {"options": {"baseURL": "http://mine:1/v1"}}}}'],
