@@ -46,7 +46,7 @@ from scenarios import SCENARIOS, Scenario
 
 TYPESCRIPT = ROOT / "clients/typescript"
 GATEWAY = ROOT / "clients/gateway"
-PAGE = GATEWAY / "README.md"
+PAGE = GATEWAY / "DETAILS.md"
 _TABLE = re.compile(r"(<!-- agents: begin -->)\n.*?(<!-- agents: end -->)", re.DOTALL)
 _SECONDS = 180
 _AT_ONCE = 2

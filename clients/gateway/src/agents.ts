@@ -8,9 +8,11 @@ import {
   codexProvider,
   continueConfig,
   merged,
+  opencodeInline,
   opencodeProviders,
   optionsWithout,
   piProviders,
+  qwenSettings,
   tableOf,
   textOf,
   type Provider,
@@ -55,9 +57,9 @@ export const AGENTS: Readonly<Record<string, Agent>> = {
     // An address in the user's settings would override the environment.
     wiring: ({ base }) => ({ args: ["--settings", JSON.stringify({ env: { ANTHROPIC_BASE_URL: base } })] }),
   },
-  codex: { label: "Codex", keys: ["OPENAI_API_KEY"], wiring: codexWiring },
+  codex: { label: "Codex", wiring: codexWiring },
   gemini: { label: "Gemini CLI", wiring: ({ base }) => ({ env: { GOOGLE_GEMINI_BASE_URL: base } }) },
-  qwen: { label: "qwen-code", wiring: ({ base }) => ({ env: { OPENAI_BASE_URL: `${base}/v1` } }) },
+  qwen: { label: "qwen-code", wiring: qwenWiring },
   opencode: { label: "opencode", wiring: opencodeWiring },
   cn: { label: "Continue", wiring: continueWiring },
   copilot: {
@@ -70,6 +72,7 @@ export const AGENTS: Readonly<Record<string, Agent>> = {
     }),
   },
   pi: { label: "pi", wiring: piWiring },
+  goose: { label: "goose", wiring: ({ base }) => ({ env: { OPENAI_HOST: base, ANTHROPIC_HOST: base } }) },
   // The user's configuration would override OPENAI_API_BASE.
   aider: {
     label: "aider",
@@ -149,23 +152,70 @@ function nameOf({ upstreams }: Place): string {
 
 /** Codex refuses a session of another provider, and looks for the last session among those of its own. */
 function codexWiring(place: Place, user: User): Wiring {
-  const { id, address } = codexProvider(user);
+  const { id, address, hasKey } = codexProvider(user);
+  const key = user.env["OPENAI_API_KEY"];
   const url = standIn(place, address);
   if (CODEX_LOCAL.includes(id) && address === undefined) return { env: { CODEX_OSS_BASE_URL: url } };
-  if (id === "openai") return { args: ["-c", `openai_base_url=${JSON.stringify(url)}`] };
-  return { args: ["-c", `model_providers={${JSON.stringify(id)}={base_url=${JSON.stringify(url)}}}`] };
+  if (id !== "openai") return { args: codexOptions({ model_providers: { [id]: { base_url: url } } }) };
+  if (!hasKey && !key) return { args: codexOptions(codexConfig(place)) };
+  const args = codexOptions({ openai_base_url: url });
+  return hasKey ? { args } : { args, env: { CODEX_API_KEY: key! } };
+}
+
+/** A provider that needs no key: Codex's own one wants its user to sign in. */
+function codexConfig(place: Place): object {
+  const [id, base_url] = [nameOf(place), standIn(place, undefined)];
+  return { model_provider: id, model_providers: { [id]: { name: id, base_url, wire_api: "responses" } } };
+}
+
+function codexOptions(config: object): string[] {
+  return Object.entries(config).flatMap(([name, value]) => ["-c", `${name}=${toml(value)}`]);
+}
+
+/** A value of TOML on one line. */
+function toml(value: unknown): string {
+  if (typeof value !== "object" || value === null) return JSON.stringify(value);
+  const members = Object.entries(value).map(([name, each]) => `${JSON.stringify(name)}=${toml(each)}`);
+  return `{${members.join(",")}}`;
 }
 
 /** Providers that Codex has built in, with one variable for their address. */
 const CODEX_LOCAL = ["ollama", "lmstudio"];
+
+/** An address of a model in the settings counts more than the variable. The machine's settings count most. */
+function qwenWiring(place: Place, user: User): Wiring {
+  const env = { OPENAI_BASE_URL: standIn(place, undefined) };
+  const { models, used, machine } = qwenSettings(user);
+  const all = Object.values(models).flat().map(qwenModel);
+  const found = new Set(behind(place, { all, used }).map(({ id }) => id));
+  const changed = Object.entries(models).map(([api, list]) => {
+    const moved = list.map((each) => {
+      const { id, address } = qwenModel(each);
+      return found.has(id) ? { ...tableOf(each), baseUrl: standIn(place, address, QWEN_PATHS[api]) } : each;
+    });
+    return [api, moved] as const;
+  });
+  if (changed.length === 0) return { env };
+  const text = JSON.stringify({ ...machine, modelProviders: Object.fromEntries(changed) });
+  const note = `your modelProviders, with this baseUrl: ${env.OPENAI_BASE_URL}`;
+  const path = join(place.folder, "settings.json");
+  return { env: { ...env, QWEN_CODE_SYSTEM_SETTINGS_PATH: path }, file: { name: "settings.json", text, note } };
+}
+
+function qwenModel(model: unknown): Provider {
+  const { id, baseUrl } = tableOf(model);
+  return { id: String(id), address: textOf(baseUrl) };
+}
+
+/** The paths of the addresses of APIs that are not OpenAI's. */
+const QWEN_PATHS: Readonly<Record<string, string>> = { anthropic: "", gemini: "" };
 
 /** opencode stores a provider's name with each message. */
 function opencodeWiring(place: Place, user: User): Wiring {
   const found = behind(place, opencodeProviders(user));
   const pairs = found.map(({ id, address }) => [id, { options: { baseURL: standIn(place, address) } }] as const);
   const config = pairs.length > 0 ? { provider: Object.fromEntries(pairs) } : opencodeConfig(place);
-  const given = JSON.parse(user.env["OPENCODE_CONFIG_CONTENT"] || "{}") as Record<string, unknown>;
-  return { env: { OPENCODE_CONFIG_CONTENT: JSON.stringify(merged(given, config)) } };
+  return { env: { OPENCODE_CONFIG_CONTENT: JSON.stringify(merged(opencodeInline(user), config)) } };
 }
 
 function opencodeConfig(place: Place): Readonly<Record<string, unknown>> {

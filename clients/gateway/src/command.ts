@@ -9,13 +9,14 @@ import type { AddressInfo } from "node:net";
 import { homedir, tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { parseArgs } from "node:util";
-import { RefusedError, SidecarPool } from "stream-sidecar";
+import { RefusedError, SidecarPool, type SidecarState } from "stream-sidecar";
 import { MOST_WHOLE } from "stream-sidecar/internal";
 import { baseOf, upstreamUrl } from "./addresses.js";
 import { AGENTS, emptyKey, settingsOf, type Place, type Wiring } from "./agents.js";
 import type { User } from "./settings.js";
 import { createGateway, type GatewayOptions } from "./gateway.js";
-import { phrase, type TurnReport } from "./lines.js";
+import { statusOf } from "./health.js";
+import { reasonOf, type TurnReport } from "./lines.js";
 import { checkedOrigin } from "./origins.js";
 import { providerOf } from "./providers.js";
 import { watchedLine } from "./watch.js";
@@ -149,9 +150,9 @@ function versionOfPackage(): string {
 }
 
 /** The provider that the agent of a command line has without the gateway. */
-function upstreamFor([program]: readonly string[]): string {
+function upstreamFor([program, ...args]: readonly string[]): string {
   if (program === undefined) throw new UsageError("--upstream is missing");
-  const found = providerOf(nameOf(program), process.env, homedir());
+  const found = providerOf(nameOf(program), userOf(args));
   if (found === undefined) throw new UsageError(`--upstream is missing, and the provider of ${program} is not known`);
   return found;
 }
@@ -198,6 +199,13 @@ function templateIn(path: string): Record<string, unknown> {
   throw new UsageError(`--response-template ${path}: it has no response_template`);
 }
 
+/** An agent that is to be cleaned is not started if nothing could be cleaned. */
+function refuse(error: unknown): never {
+  const names = `@stream-sidecar/${process.platform}-${process.arch} beside this package, or the Python package stream-sidecar`;
+  const ways = `install ${names}, or let uvx or pipx download it with --allow-download`;
+  throw new UsageError(`no sidecar can be started: ${ways}. ${reasonOf(error)}`);
+}
+
 /** Checks the template once: if the sidecar refuses it, every turn would fail. */
 async function checkTemplate(pool: SidecarPool, { responseTemplate }: GatewayOptions): Promise<void> {
   if (!responseTemplate) return;
@@ -218,23 +226,41 @@ async function serve(given: Arguments): Promise<number> {
   const { options, host, port, model, workers, allowDownload, sidecar: command, agent } = given;
   const addresses = Object.values(options.upstreams).join(", ");
   const say = (line: string) => void process.stderr.write(`${line}\n`);
-  let isOver = false;
+  let [isOver, lastStatus] = [false, "ok"];
+  const onState = (state: SidecarState) => {
+    if (isOver || !(state === "lost" || state === "running")) return;
+    const status = statusOf(pool.sidecars);
+    if (state === "lost" && status !== lastStatus) say(status);
+    lastStatus = status;
+  };
   const pool = SidecarPool.create(workers, {
     ...(command && { command }),
     allowDownload,
     restarts: { max: 60, windowMs: 60_000, delayMs: 0 }, // streams wait meanwhile; what is given up passes uncleaned
     limits: { maxDocumentChars: MOST_WHOLE }, // an image arrives in one event
-    onState: (state) => state === "lost" && !isOver && say(phrase("alone").text),
+    onState,
   });
   const turns: string[] = [];
-  const log = agent ? (line: string) => void turns.push(line) : say; // the agent uses the terminal until it ends
+  let lastFault = "";
+  // The agent uses the terminal until it ends. But a server that is not there is said at once:
+  // an agent may ask it for minutes.
+  const keep = (line: string, { phrases }: TurnReport) => {
+    turns.push(line);
+    const fault = phrases.find(({ kind }) => kind === "unanswered")?.text ?? "";
+    if (fault && fault !== lastFault) say(line);
+    lastFault = fault;
+  };
+  const log = agent ? keep : say;
   const hasColours = process.stderr.isTTY && process.stderr.hasColors();
   const onTurn = (line: string, report: TurnReport) => {
     if (given.isWatched) say(watchedLine(report, hasColours));
-    else if (report.phrases.some(({ kind }) => kind !== "passed")) log(line);
+    else if (report.phrases.some(({ kind }) => kind !== "passed")) log(line, report);
   };
   const server = gatewayOf(pool, { ...options, onTurn, onTrouble: (line) => !isOver && say(line) });
   try {
+    const started = Promise.all(pool.sidecars.map((each) => each.start()));
+    if (agent) await started.catch(refuse);
+    else started.catch(() => {}); // onState has said it
     await checkTemplate(pool, options);
     await listening(server, port, host);
     const base = baseOf(host, server.address() as AddressInfo);

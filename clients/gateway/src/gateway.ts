@@ -41,6 +41,8 @@ import {
   type ReadAnswer,
 } from "./upstream.js";
 
+export type { Phrase, PhraseKind, TurnReport } from "./lines.js";
+
 export interface GatewayOptions extends Pick<
   SidecarFetchOptions,
   "provider" | "policy" | "responseTemplate" | "claims" | "prepare"
@@ -136,6 +138,7 @@ class Gateway {
       else if (this.#origins.admit(request, reply)) return;
       else if (request.url === HEALTH) await this.#sendHealth(reply);
       else if (!route) fail(reply, 404, "no upstream has this path");
+      else if (isWebSocket(request, route.url)) fail(reply, 426, "answers over a WebSocket are not cleaned, use HTTP");
       else {
         turn = this.#turns.begin(request, reply);
         if (isCleaned(request, route.url)) await this.#clean(request, reply, route, turn, gone.signal);
@@ -173,7 +176,7 @@ class Gateway {
 
   async #clean(request: IncomingMessage, reply: ServerResponse, route: Route, turn: Turn, signal: AbortSignal) {
     const { upstream, url } = route;
-    turn.read();
+    turn.expect(this.#options.claims);
     const lose = (error: unknown) => {
       turn.lost(error);
       this.#reportLost(error);
@@ -243,6 +246,14 @@ class Gateway {
     if (text !== this.#lost) this.#options.onTrouble?.(text);
     this.#lost = text;
   }
+}
+
+/**
+ * Whether a client asks for a WebSocket at an endpoint whose answers are cleaned. Codex then asks
+ * over HTTP at once. To any other refusal it answers with attempts for ten seconds.
+ */
+function isWebSocket({ headers: { upgrade = "" } }: IncomingMessage, url: URL): boolean {
+  return upgrade.toLowerCase() === "websocket" && askedOf("POST", url, "{}") !== undefined;
 }
 
 /** Whether a request goes to an endpoint whose answers can be cleaned. */

@@ -5,6 +5,7 @@ import { execFile } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import { promisify } from "node:util";
 import type { Sidecar } from "stream-sidecar";
+import { phrase } from "./lines.js";
 import type { Figures, Removed, Turns } from "./turns.js";
 
 /** The status of a gateway. */
@@ -25,11 +26,22 @@ interface SidecarHealth {
   readonly memoryBytes?: number;
 }
 
-export async function healthOf(sidecars: readonly Sidecar[], { figures, removed }: Turns): Promise<Health> {
+/** `ok`, or how many of the sidecars are lost. */
+export function statusOf(sidecars: readonly Pick<Sidecar, "state">[]): string {
   const lost = sidecars.filter(({ state }) => state === "lost").length;
-  const status = lost > 0 ? `NOT ALL ANSWERS ARE CLEANED: ${lost} of ${sidecars.length} sidecars are lost` : "ok";
+  if (lost === 0) return "ok";
+  return (lost === sidecars.length ? phrase("alone") : phrase("partly", `${lost} of ${sidecars.length}`)).text;
+}
+
+export async function healthOf(sidecars: readonly Sidecar[], { figures, removed }: Turns): Promise<Health> {
   const each = await Promise.all(sidecars.map(sidecarHealth));
-  return { status, requests: figures, removed, memoryBytes: process.memoryUsage.rss(), sidecars: each };
+  return {
+    status: statusOf(sidecars),
+    requests: figures,
+    removed,
+    memoryBytes: process.memoryUsage.rss(),
+    sidecars: each,
+  };
 }
 
 async function sidecarHealth({ state, pid }: Sidecar): Promise<SidecarHealth> {

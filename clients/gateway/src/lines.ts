@@ -40,6 +40,8 @@ const PHRASES = {
   refused: (why: string) => `REFUSED: ${why}`,
   /** There is no sidecar. */
   alone: () => "NO SIDECAR IS RUNNING: everything passes unchanged",
+  /** Some of several sidecars are lost. */
+  partly: (which: string) => `NOT ALL ANSWERS ARE CLEANED: ${which} sidecars are lost`,
 } as const;
 
 const LONGEST = 300;

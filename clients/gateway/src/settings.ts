@@ -87,8 +87,13 @@ function isTable(value: unknown): boolean {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
+/** The provider that Codex uses, and whether it has a key or a sign-in for its own one. */
+export interface CodexProvider extends Provider {
+  readonly hasKey: boolean;
+}
+
 /** Codex: `config.toml`, a profile in it or beside it, and the options of this run. */
-export function codexProvider({ home, env, args }: User): Provider {
+export function codexProvider({ home, env, args }: User): CodexProvider {
   const folder = env["CODEX_HOME"] ?? join(home, ".codex");
   const file = read(parseToml, folder, "config.toml");
   const name = optionOf(args, "-p", "--profile") ?? textOf(file["profile"]);
@@ -98,13 +103,16 @@ export function codexProvider({ home, env, args }: User): Provider {
   const config = [profile, ...given].reduce(merged, file);
   const local = optionOf(args, "--local-provider") ?? textOf(config["oss_provider"]) ?? "ollama";
   const id = args.includes("--oss") ? local : (textOf(config["model_provider"]) ?? "openai");
-  const own = tableOf(tableOf(config["model_providers"])[id]);
-  return { id, address: textOf(own["base_url"]) ?? (id === "openai" ? openaiOfCodex(folder, config) : undefined) };
+  const own = textOf(tableOf(tableOf(config["model_providers"])[id])["base_url"]);
+  // A keyring, if that is where the user wants the sign-in, is not read.
+  const store = textOf(config["cli_auth_credentials_store"]) ?? "file";
+  const auth = read(JSON.parse, folder, "auth.json");
+  const hasKey = store !== "file" || Object.keys(auth).length > 0 || Boolean(env["CODEX_API_KEY"]);
+  return { id, address: own ?? (id === "openai" ? openaiOfCodex(config, auth) : undefined), hasKey };
 }
 
 /** The address of Codex's own provider depends on whether the user has signed in with ChatGPT. */
-function openaiOfCodex(folder: string, config: Table): string {
-  const { tokens, OPENAI_API_KEY: key } = read(JSON.parse, folder, "auth.json");
+function openaiOfCodex(config: Table, { tokens, OPENAI_API_KEY: key }: Table): string {
   const isChatGpt = tableOf(tokens)["access_token"] !== undefined && !key;
   return (
     textOf(config["openai_base_url"]) ??
@@ -128,8 +136,7 @@ function codexOverride(word: string): Table {
 export function opencodeProviders(user: User): Providers {
   const { home, env, args } = user;
   const config = opencodeFiles(user).map((path) => read(parseJsonc, path));
-  const inline = tableOf(parseJsonc(env["OPENCODE_CONFIG_CONTENT"] ?? "{}"));
-  const { provider, model } = [...config, inline].reduce(merged, {});
+  const { provider, model } = [...config, opencodeInline(user)].reduce(merged, {});
   const all = Object.entries(tableOf(provider)).map(([id, each]) => {
     const { options, api } = tableOf(each);
     return { id, address: textOf(tableOf(options)["baseURL"]) ?? textOf(api) };
@@ -138,6 +145,11 @@ export function opencodeProviders(user: User): Providers {
   const known = read(JSON.parse, env["XDG_CACHE_HOME"] ?? join(home, ".cache"), "opencode", "models.json");
   const others = Object.entries(known).map(([id, each]) => ({ id, address: textOf(tableOf(each)["api"]) }));
   return { all, builtIn: [...BUILT_IN, ...others], used };
+}
+
+/** Settings of opencode in the environment, which count most. */
+export function opencodeInline({ env }: User): Table {
+  return tableOf(parseJsonc(env["OPENCODE_CONFIG_CONTENT"] ?? ""));
 }
 
 /** Providers that agents know without settings. */
@@ -167,6 +179,28 @@ function parentsOf(folder: string): string[] {
   const all = [folder];
   while (dirname(all.at(-1)!) !== all.at(-1)) all.push(dirname(all.at(-1)!));
   return all.slice(0, all.findIndex((each) => existsSync(join(each, ".git"))) + 1 || 1);
+}
+
+/** The models of qwen-code by API, the one in use, and the settings of the machine, which count most. */
+export interface QwenSettings {
+  readonly models: Readonly<Record<string, readonly unknown[]>>;
+  readonly used?: string | undefined;
+  readonly machine: Table;
+}
+
+/** qwen-code: `settings.json` of the user and of the folder, and the option `--model`. */
+export function qwenSettings({ home, folder, env, args }: User): QwenSettings {
+  const files = [env["QWEN_HOME"] ?? join(home, ".qwen"), join(folder, ".qwen")];
+  const machine = read(parseJsonc, env["QWEN_CODE_SYSTEM_SETTINGS_PATH"] ?? qwenMachine());
+  const settings = [...files.map((path) => read(parseJsonc, path, "settings.json")), machine].reduce(merged, {});
+  const lists = Object.entries(tableOf(settings["modelProviders"])).filter(([, list]) => Array.isArray(list));
+  const used = optionOf(args, "-m", "--model") ?? textOf(tableOf(settings["model"])["name"]);
+  return { models: Object.fromEntries(lists) as QwenSettings["models"], used, machine };
+}
+
+function qwenMachine(): string {
+  if (process.platform === "darwin") return "/Library/Application Support/QwenCode/settings.json";
+  return process.platform === "win32" ? "C:\\ProgramData\\qwen-code\\settings.json" : "/etc/qwen-code/settings.json";
 }
 
 /** pi: `models.json`, the default in `settings.json`, and the options of this run. */

@@ -3,6 +3,7 @@
 
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { SidecarError, type PrepareResult, type Stats, type StreamEvent } from "stream-sidecar";
+import type { SidecarFetchOptions } from "stream-sidecar/fetch";
 import { counted, lineOf, phrase, printable, reasonOf, type Phrase, type TurnReport } from "./lines.js";
 
 /** Totals of removals, by kind. */
@@ -35,6 +36,7 @@ export interface Figures {
 
 const COUNTED = ["cut", "unanswered", "uncleaned", "mended"] as const;
 const LONGEST_EXCERPT = 80;
+const UNREADABLE = "it is no answer that can be read";
 
 /** All requests of a gateway. */
 export class Turns {
@@ -71,16 +73,19 @@ export class Turns {
 /** One request. */
 export class Turn {
   readonly removed: Removed = { reasoningCharacters: 0, calls: 0, results: 0, delimiters: 0 };
+  #isExpected = false;
   #isRead = false;
+  #keepsCalls = false;
   #late = 0;
   #excerpt = "";
   #mends: Phrase[] = [];
   #loss: string | undefined;
   #end: Phrase | undefined;
 
-  /** The request goes to an endpoint whose answers are cleaned. */
-  read(): void {
-    this.#isRead = true;
+  /** The request goes to an endpoint whose answers are cleaned. With `claims: "text"` calls stay in the text. */
+  expect(claims: SidecarFetchOptions["claims"]): void {
+    this.#isExpected = true;
+    this.#keepsCalls = claims === "text";
   }
 
   /** An event of the answer. */
@@ -88,7 +93,7 @@ export class Turn {
     if (event.type === "reasoning-delta" && event.source === "tag") {
       this.removed.reasoningCharacters += event.text.length;
       this.#show(event.text);
-    } else if (event.type === "tool-call" && event.origin === "text") {
+    } else if (event.type === "tool-call" && event.origin === "text" && !this.#keepsCalls) {
       this.removed.calls += 1;
       this.#show(` ${event.name}(${event.arguments}) `);
     } else if (event.type === "tool-result" && event.source !== "server") {
@@ -105,6 +110,7 @@ export class Turn {
 
   /** The answer was read to its end. */
   readonly stats = ({ delimitersStripped }: Pick<Stats, "delimitersStripped">): void => {
+    this.#isRead = true;
     this.removed.delimiters += delimitersStripped;
   };
 
@@ -115,7 +121,8 @@ export class Turn {
       const { length } = reasons.filter((each) => each === reason);
       return length > 1 ? `${length} x ${reason}` : reason;
     });
-    const what = parts.join(", ") || "leaked text in earlier answers";
+    // Removed text, joined turns and the like are no losses.
+    const what = parts.join(", ") || "earlier turns go without leaks, and in a form that the provider accepts";
     if (changed || lost.length > 0) this.#mends = [phrase(changed ? "mended" : "unmended", what)];
   };
 
@@ -135,9 +142,15 @@ export class Turn {
     const loss = this.#loss === undefined ? [] : [phrase("uncleaned", this.#loss)];
     const late = this.#late > 0 ? [phrase("late", counted(this.#late, "passage"))] : [];
     const told = [...end, ...loss, ...this.#removals(), ...late];
-    const phrases = told.length > 0 ? told : [phrase(this.#isRead ? "nothing" : "passed")];
+    const phrases = told.length > 0 ? told : [this.#silent(reply.statusCode)];
     const excerpt = printable(this.#excerpt, LONGEST_EXCERPT);
     return { phrases: [...phrases, ...this.#mends], ...(excerpt && { excerpt }) };
+  }
+
+  /** An answer that came whole, of which nothing else is known. */
+  #silent(status: number): Phrase {
+    if (this.#isRead) return phrase("nothing");
+    return this.#isExpected && status === 200 ? phrase("uncleaned", UNREADABLE) : phrase("passed");
   }
 
   /** How the answer ended, unless it came whole. */

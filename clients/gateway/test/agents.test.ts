@@ -60,19 +60,30 @@ test("of several upstreams, a provider gets its own", () => {
 const X = 'model_provider = "x"\n[model_providers.x]\nbase_url = "http://x/v1"\n';
 const PROFILED = `${X}[profiles.work]\nmodel_provider = "work.ai"\n[model_providers."work.ai"]\nbase_url = "http://w/v1"\n`;
 const OPENAI = ["-c", `openai_base_url="${BASE}/v1"`];
-const X_MOVED = ["-c", `model_providers={"x"={base_url="${BASE}/v1"}}`];
+const X_MOVED = ["-c", `model_providers={"x"={"base_url"="${BASE}/v1"}}`];
+const SIGNED_IN = { ".codex/auth.json": { OPENAI_API_KEY: "k" } };
 
 test.each<[string, Given, readonly string[]]>([
-  ["no settings", {}, OPENAI],
-  ["settings that cannot be read", { files: { ".codex/config.toml": "= 1" } }, OPENAI],
+  ["a sign-in", { files: SIGNED_IN }, OPENAI],
+  ["a key for this run", { env: { CODEX_API_KEY: "k" } }, OPENAI],
+  ["a keyring", { files: { ".codex/config.toml": 'cli_auth_credentials_store = "keyring"' } }, OPENAI],
+  ["settings that cannot be read", { files: { ...SIGNED_IN, ".codex/config.toml": "= 1" } }, OPENAI],
   ["a provider of the user", { files: { ".codex/config.toml": X } }, X_MOVED],
   ["another folder", { files: { "c/config.toml": X }, env: { CODEX_HOME: "HOME/c" } }, X_MOVED],
-  ["a provider of this run", { files: { ".codex/config.toml": X }, args: ["-c", 'model_provider="openai"'] }, OPENAI],
-  ["one without quotes", { files: { ".codex/config.toml": X }, args: ["--config=model_provider=openai"] }, OPENAI],
+  [
+    "a provider of this run",
+    { files: { ...SIGNED_IN, ".codex/config.toml": X }, args: ["-c", 'model_provider="openai"'] },
+    OPENAI,
+  ],
+  [
+    "one without quotes",
+    { files: { ...SIGNED_IN, ".codex/config.toml": X }, args: ["--config=model_provider=openai"] },
+    OPENAI,
+  ],
   [
     "a profile",
     { files: { ".codex/config.toml": PROFILED }, args: ["exec", "-p", "work"] },
-    ["-c", `model_providers={"work.ai"={base_url="${BASE}/v1"}}`],
+    ["-c", `model_providers={"work.ai"={"base_url"="${BASE}/v1"}}`],
   ],
   [
     "a profile in a file of its own",
@@ -83,6 +94,14 @@ test.each<[string, Given, readonly string[]]>([
   const user = userOf(given);
   const env = { ...user.env, ...(user.env["CODEX_HOME"] && { CODEX_HOME: join(user.home, "c") }) };
   expect(AGENTS["codex"]!.wiring(placeOf(LOCAL), { ...user, env })).toEqual({ args });
+});
+
+test("Codex without a sign-in gets a key that it reads, or a provider that needs none", () => {
+  const env = { CODEX_API_KEY: "k" };
+  expect(wired("codex", LOCAL, { env: { OPENAI_API_KEY: "k" } })).toEqual({ args: OPENAI, env });
+  const provider = `{"localhost"={"name"="localhost","base_url"="${BASE}/v1","wire_api"="responses"}}`;
+  const args = ["-c", 'model_provider="localhost"', "-c", `model_providers=${provider}`];
+  expect(wired("codex", LOCAL, {})).toEqual({ args });
 });
 
 test("Codex finds its own providers at the paths that they have", () => {
@@ -174,6 +193,26 @@ test.each<[string, string, Given, unknown[], readonly string[]]>([
 ])("pi keeps its provider: %s", async (_what, upstream, given, calls, chosen) => {
   const { args, file } = wired("pi", upstream, given);
   expect([await registered(file!.text), args]).toEqual([calls, ["--extension", "/folder/gateway.js", ...chosen]]);
+});
+
+test("qwen-code keeps its models, and the one in use gets the gateway's address", () => {
+  const model = { id: "m", envKey: "KEY", baseUrl: "http://x/v1" };
+  const other = { id: "other", baseUrl: "http://y/v1" };
+  const claude = { id: "m", baseUrl: "http://x" };
+  const settings = { model: { name: "m" }, modelProviders: { openai: [model, other], anthropic: [claude] } };
+  const { env, file } = wired("qwen", LOCAL, { files: { ".qwen/settings.json": settings } });
+  expect(env).toEqual({ OPENAI_BASE_URL: `${BASE}/v1`, QWEN_CODE_SYSTEM_SETTINGS_PATH: "/folder/settings.json" });
+  const openai = [{ ...model, baseUrl: `${BASE}/v1` }, other];
+  expect(JSON.parse(file!.text)).toEqual({ modelProviders: { openai, anthropic: [{ ...claude, baseUrl: BASE }] } });
+  expect(wired("qwen", LOCAL, {})).toEqual({ env: { OPENAI_BASE_URL: `${BASE}/v1` } });
+});
+
+test("the machine's settings of qwen-code stay", () => {
+  const user = userOf({ files: { "machine.json": { ui: {}, modelProviders: { openai: [{ id: "m" }] } } } });
+  const env = { QWEN_CODE_SYSTEM_SETTINGS_PATH: join(user.home, "machine.json") };
+  const { file } = AGENTS["qwen"]!.wiring(placeOf(LOCAL), { ...user, env });
+  const openai = [{ id: "m", baseUrl: `${BASE}/v1` }];
+  expect(JSON.parse(file!.text)).toEqual({ ui: {}, modelProviders: { openai } });
 });
 
 const CONTINUE = `

@@ -257,7 +257,9 @@ test("clients of HTTP/1.0, HEAD, an upgrade and 100-continue", async () => {
   expect(head).toMatch(/^HTTP\/1.1 200 OK\r\ncontent-length: 2\r\n/);
   expect(head.endsWith("\r\n\r\n")).toBe(true);
   const upgrade = "Connection: Upgrade, close\r\nUpgrade: websocket\r\nSec-WebSocket-Key: x\r\n";
-  expect(await raw(port, `GET /v1/responses HTTP/1.1\r\nHost: a\r\n${upgrade}\r\n`)).toMatch(/^HTTP\/1.1 200/);
+  expect(await raw(port, `GET /v1/models HTTP/1.1\r\nHost: a\r\n${upgrade}\r\n`)).toMatch(/^HTTP\/1.1 200/);
+  // It would carry answers that are not cleaned.
+  expect(await raw(port, `GET /v1/responses HTTP/1.1\r\nHost: a\r\n${upgrade}\r\n`)).toMatch(/^HTTP\/1.1 426/);
   const expecting = `Content-Length: ${QUESTION.length}\r\nExpect: 100-continue\r\nConnection: close\r\n`;
   const told = await raw(port, `POST ${CHAT} HTTP/1.1\r\nHost: a\r\n${expecting}\r\n`, QUESTION);
   expect(told).toMatch(/^HTTP\/1.1 100 Continue\r\n\r\nHTTP\/1.1 200/);

@@ -11,7 +11,7 @@ import { buffer, text } from "node:stream/consumers";
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
 import OpenAI from "openai";
-import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from "vitest";
 import { AGENTS, emptyKey, settingsOf } from "../src/agents.js";
 import { createGateway, type GatewayOptions } from "../src/gateway.js";
 import { main } from "../src/command.js";
@@ -22,6 +22,7 @@ import { fake, REAL } from "../../typescript/test/support.js";
 let sidecar: Sidecar;
 beforeAll(async () => void (sidecar = await Sidecar.spawn(REAL)));
 afterAll(() => sidecar.shutdown());
+beforeEach(() => void vi.stubEnv("STREAM_SIDECAR", REAL.command.map((word) => `"${word}"`).join(" ")));
 afterEach(() => {
   vi.unstubAllEnvs();
   closeServers();
@@ -292,10 +293,16 @@ test.each([
 });
 
 test("a template that the sidecar refuses is refused before anything is asked", async () => {
-  vi.stubEnv("STREAM_SIDECAR", REAL.command.map((word) => `"${word}"`).join(" "));
   const file = fileOf({ fields: { odd: { open: 1 } } });
   const [code, written] = await ended("--upstream", "http://a", "--response-template", file);
   expect([code, written.includes("fields.odd")], written).toEqual([2, true]);
+});
+
+test("without a sidecar no agent is started, and the line says how to get one", async () => {
+  vi.stubEnv("STREAM_SIDECAR", "/nowhere/stream-sidecar");
+  const words = ["run", "--upstream", "http://a", "--", agentOf("claude", "process.exit(9)")];
+  const [code, written] = await ended(...words);
+  expect([code, /install @stream-sidecar\/.*--allow-download/.test(written)], written).toEqual([2, true]);
 });
 
 const AGENT = `
@@ -343,10 +350,22 @@ test("the version is that of the package", async () => {
 
 test("the user's keys stay, and a line says that an agent sent no request through the gateway", async () => {
   expect(emptyKey("claude", { ANTHROPIC_API_KEY: "k" })).toEqual({});
-  expect([emptyKey("codex", {}), emptyKey("qwen", {})]).toEqual([{ OPENAI_API_KEY: "none" }, {}]);
+  expect([emptyKey("aider", {}), emptyKey("qwen", {})]).toEqual([{ OPENAI_API_KEY: "none" }, {}]);
   const [code, told] = await ended("run", "--upstream", "http://127.0.0.1:9", "--", agentOf("claude", ""));
   const line = "claude sent no request through the gateway: nothing was cleaned\n";
   expect([code, told.endsWith(line)], told).toEqual([1, true]);
+});
+
+test("an agent that only looks around has sent no request, and its own exit code counts", async () => {
+  const looking = (code: number) => `await fetch(process.env.OPENAI_BASE_URL + "/models"); process.exit(${code});`;
+  const base = await upstream((_request, reply) => void reply.end("{}"));
+  for (const [own, code] of [
+    [0, 1],
+    [3, 3],
+  ] as const) {
+    const [exit, told] = await ended("run", "--upstream", base, "--", agentOf("agent", looking(own)));
+    expect([exit, told.includes("sent no request through the gateway")], told).toEqual([code, true]);
+  }
 });
 
 /** Requests a number of streams at the same time, and reports the results. */
@@ -376,6 +395,19 @@ async function toldBehind(answer: string, streams: number, ...options: readonly 
   );
 }
 
+const ASKING_TWICE = `
+const ask = () => fetch(process.env.OPENAI_BASE_URL + "/chat/completions", { method: "POST", body: "{}" });
+await ask();
+await ask();
+`;
+
+test("an upstream that is not there is said once while the agent runs, and with all lines at its end", async () => {
+  const agent = agentOf("agent", ASKING_TWICE);
+  const [, written] = await ended("run", "--upstream", "http://127.0.0.1:1", "--", agent);
+  const line = "POST /v1/chat/completions 502: the upstream did not answer: connect ECONNREFUSED 127.0.0.1:1";
+  expect(written).toBe(`${line}\n${line}\n${line}\n`);
+});
+
 const LEAVING = `
 const body = JSON.stringify({ model: "m", stream: true, messages: [{ role: "user", content: "2 + 2?" }] });
 const { body: stream } = await fetch(process.env.OPENAI_BASE_URL + "/chat/completions", { method: "POST", body });
@@ -384,7 +416,6 @@ process.exit(0);
 `;
 
 test("an agent that leaves in the middle of a stream is no trouble", async () => {
-  vi.stubEnv("STREAM_SIDECAR", REAL.command.map((word) => `"${word}"`).join(" "));
   const left = later<void>();
   const base = await upstream((_request, reply) => {
     reply.writeHead(200, EVENTS).write(sse(chunk({ content: "Four." })).replace("data: [DONE]\n\n", ""));
@@ -416,7 +447,6 @@ test("a sidecar that is killed again and again is started again, and nothing lea
 });
 
 test("an unknown model is read with the template of a file", async () => {
-  vi.stubEnv("STREAM_SIDECAR", REAL.command.map((word) => `"${word}"`).join(" "));
   const answer = sse(chunk({ content: "<musing>Two and two.</musing>Four." }), chunk({}, "stop"));
   const fields = { thinking: { open: "<musing>", close: "</musing>" }, content: {} };
   const file = fileOf({ chat_template: "", response_template: { fields } });
@@ -425,7 +455,6 @@ test("an unknown model is read with the template of a file", async () => {
 });
 
 test("an event of more than 8 MiB is cleaned as a short one is", async () => {
-  vi.stubEnv("STREAM_SIDECAR", REAL.command.map((word) => `"${word}"`).join(" "));
   const long = "Four words of text. ".repeat(450_000);
   const answer = sse(chunk({ content: "<think>Two and two.</think>" }), chunk({ content: long }), chunk({}, "stop"));
   const [told] = await toldBehind(answer, 1);

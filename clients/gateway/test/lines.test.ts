@@ -6,7 +6,7 @@ import { text } from "node:stream/consumers";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { Sidecar } from "stream-sidecar";
 import { createGateway } from "../src/gateway.js";
-import { memoryIn, type Health } from "../src/health.js";
+import { memoryIn, statusOf, type Health } from "../src/health.js";
 import { printable, reasonOf } from "../src/lines.js";
 import { watchedLine } from "../src/watch.js";
 import {
@@ -125,6 +125,20 @@ test("an answer without a sidecar", async () => {
   await none.shutdown();
 });
 
+test("an answer that the sidecar cannot read", async () => {
+  const json = { "content-type": "application/json" };
+  const line = await lineOf((_request, answer) => answer.writeHead(200, json).end('{"odd": true}'));
+  expect(line).toBe("200: NOT CLEANED, passed unchanged: it is no answer that can be read");
+});
+
+test("calls that stay in the text are not removed", async () => {
+  const call = '<tool_call>\n{"name":"f","arguments":{}}\n</tool_call>';
+  const { port, lines } = await behindGateway(answering(`${chunk(call)}${END}`), sidecar, { claims: "text" });
+  expect(said(await text(await asking(port, { path: CHAT, body: QUESTION })))).toBe(call);
+  await until(() => lines.length > 0);
+  expect(lines).toEqual([`POST ${CHAT} 200: removed nothing`]);
+});
+
 test("what passes, without the secrets of its query", async () => {
   const { port, lines } = await behindGateway((_request, answer) => answer.end("{}"), sidecar);
   await text(await asking(port, { method: "GET", path: "/v1/models?key=secret" }));
@@ -144,7 +158,7 @@ test.each([
   [
     "a leak in an earlier answer",
     [REFUSED[0], { role: "assistant", content: "<think>Hm.</think>Four." }, REFUSED[2]],
-    /mended the request: leaked text in earlier answers/,
+    /mended the request: earlier turns go without leaks, and in a form that the provider accepts/,
   ],
 ])("a history with %s goes through mended, and the line says so", async (_, messages, told) => {
   const seen: { messages: { role: string; content: string }[] }[] = [];
@@ -187,6 +201,14 @@ test("the status has the figures of all requests, and the memory of each process
     { state: "running", pid: sidecar.pid, ...(process.platform !== "win32" && { memoryBytes: expect.any(Number) }) },
   ]);
   for (const { memoryBytes = 1e7 } of [health, ...health.sidecars]) expect(memoryBytes).toBeGreaterThan(5e6);
+});
+
+test.each([
+  [["running", "idle"], "ok"],
+  [["lost", "running"], "NOT ALL ANSWERS ARE CLEANED: 1 of 2 sidecars are lost"],
+  [["lost"], "NO SIDECAR IS RUNNING: everything passes unchanged"],
+] as const)("sidecars that are %s", (states, status) => {
+  expect(statusOf(states.map((state) => ({ state })))).toBe(status);
 });
 
 test("the memory of a wrapper includes that of its children", () => {

@@ -68,7 +68,7 @@ export interface ProxyListener {
 export function cleaningFetch(
   sidecar: Sidecar,
   options: SidecarFetchOptions,
-  proxy?: ProxyListener,
+  proxy: ProxyListener | undefined = undefined,
 ): typeof globalThis.fetch {
   const send = options.fetch ?? globalThis.fetch; // not the later one, which may be this one
   const cleaner = new Cleaner(sidecar, options, proxy);
@@ -179,7 +179,7 @@ class Cleaner {
     format: BodyFormat,
     signal: AbortSignal,
   ): Promise<Slices | undefined> {
-    const params = { ...this.#params(read), framing: format.framing };
+    const params = { ...this.#params(read), framing: format.framing, policy: this.#streamPolicy() };
     const open = async () => emitting(await this.#sidecar.open(params, { signal }));
     if (!this.#isProxy) source.readAhead();
     const stream = await this.#losses.attempt(() => unlessAborted(open(), signal), signal);
@@ -268,6 +268,12 @@ class Cleaner {
     const isPrepared = this.#preparing.isCertain && !coversBody(headers);
     const reasoning = isPrepared && { reasoning: "include" as const };
     return { ...this.#about(asked), wire: asked.wire, emit: { wire: asked.wire, claims, ...reasoning } };
+  }
+
+  /** The policy of a stream: without a listener nobody needs the text of the message. */
+  #streamPolicy(): PolicyPatch {
+    const { policy, onMessage } = this.#options;
+    return onMessage ? { ...policy } : { message: { parts: false }, ...policy };
   }
 
   /** The params about the model and the provider. */
