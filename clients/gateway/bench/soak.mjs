@@ -122,6 +122,7 @@ async function main() {
   const gateway = spawn(process.execPath, [PROGRAM, ...words], { env, stdio: ["ignore", "ignore", "pipe"] });
   let log = "";
   const trouble = new Map();
+  process.on("exit", () => gateway.kill());
   gateway.on("exit", (code, signal) => {
     console.error(`the gateway ended with ${code ?? signal}: ${log.slice(-2_000)}`);
     process.exit(1);
@@ -179,8 +180,6 @@ async function main() {
   }
   await Promise.all([kills(), memory(), ...Array.from({ length: STREAMS }, streams)]);
   const { requests } = await health();
-  gateway.removeAllListeners("exit");
-  gateway.kill();
   console.log(JSON.stringify({ counts, faults, samples, requests, trouble: Object.fromEntries(trouble) }));
   process.exit();
 }
