@@ -127,6 +127,19 @@ test("an answer with an unknown encoding passes", async () => {
   expect(await text(await asking(port, { path: CHAT, body: QUESTION }))).toBe("odd");
 });
 
+test.each([
+  ["a stream under the type of JSON", LEAKING.join(""), ["NOT CLEANED"]],
+  ["JSON that is no object", '["</think>"]', ["NOT CLEANED"]],
+  ["no body", "", []],
+])("%s passes, and a line says so", async (_, body, told) => {
+  const { port, lost } = await before((request, answer) => {
+    request.resume();
+    answer.writeHead(200, { "content-type": "application/json" }).end(body);
+  });
+  expect(await text(await asking(port, { path: CHAT, body: QUESTION }))).toBe(body);
+  expect(lost).toEqual(told.map((each) => expect.stringContaining(each)));
+});
+
 describe("what is cleaned", () => {
   test("a stream, in which a line says so", async () => {
     const { port, lines } = await before(streaming);
