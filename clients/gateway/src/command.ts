@@ -236,6 +236,7 @@ async function serve(given: Arguments): Promise<number> {
   const pool = SidecarPool.create(workers, {
     ...(command && { command }),
     allowDownload,
+    restarts: { max: 60, windowMs: 60_000, delayMs: 0 }, // streams wait meanwhile; what is given up passes uncleaned
     limits: { maxDocumentChars: MOST_WHOLE }, // an image arrives in one event
     onState,
   });

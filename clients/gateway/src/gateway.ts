@@ -86,6 +86,7 @@ export function createGateway(sidecars: Sidecar | SidecarPool, options: GatewayO
 }
 
 const UNREAD = "a body has more than 32 MiB, or cannot be decoded";
+const NO_OBJECT = "the answer is no JSON object, as its type says";
 
 /** Writing this sends the headers with their bytes unchanged; `flushHeaders` would write them as UTF-8. */
 const NOTHING = Buffer.alloc(0);
@@ -202,6 +203,7 @@ class Gateway {
       const isWhole = isOfType(type, "application/json") && !(asked && formatOf(asked, type));
       came = await readable(message, isWhole, record);
       if (came.isUnread) lose(UNREAD);
+      else if (came.whole?.text && !/^\s*\{/.test(came.whole.text)) lose(NO_OBJECT);
       return came.response;
     };
     const { provider, policy, responseTemplate, claims, prepare } = this.#options;

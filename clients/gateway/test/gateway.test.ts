@@ -450,6 +450,26 @@ test("an agent that leaves in the middle of a stream is no trouble", async () =>
   expect([code, written.includes("NOT CLEANED")], written).toEqual([0, false]);
 });
 
+const KILLING = `
+const body = JSON.stringify({ model: "m", stream: true, messages: [{ role: "user", content: "2 + 2?" }] });
+let leaks = 0;
+for (let count = 0; count < 6; count += 1) {
+  const url = process.env.OPENAI_BASE_URL + "/chat/completions";
+  const told = await (await fetch(url, { method: "POST", body })).text();
+  if (told.includes("think>") || !told.includes("Four.")) leaks += 1;
+  const { sidecars } = await (await fetch(new URL("/health", url))).json();
+  process.kill(sidecars[0].pid, "SIGKILL");
+}
+process.exit(leaks);
+`;
+
+test("a sidecar that is killed again and again is started again, and nothing leaks", async () => {
+  vi.stubEnv("STREAM_SIDECAR", REAL.command.map((word) => `"${word}"`).join(" "));
+  const base = await upstream((_request, reply) => reply.writeHead(200, EVENTS).end(LEAKING));
+  const [code, written] = await ended("run", "--upstream", base, "--", agentOf("agent", KILLING));
+  expect([code, written.includes("NOT CLEANED")], written).toEqual([0, false]);
+});
+
 test("an unknown model is read with the template of a file", async () => {
   const answer = sse(chunk({ content: "<musing>Two and two.</musing>Four." }), chunk({}, "stop"));
   const fields = { thinking: { open: "<musing>", close: "</musing>" }, content: {} };

@@ -18,6 +18,7 @@ import { parseExact, stringifyExact } from "./exact-numbers.js";
 import { isTooLong, Listening, LISTENING, type ListeningOptions } from "./listening.js";
 import { Losses, LOSSES, type LossOptions } from "./losses.js";
 import { Preparing, PREPARING, type PreparingOptions } from "./preparing.js";
+import { wordsOf } from "../warnings.js";
 
 export interface SidecarFetchOptions extends PreparingOptions, ListeningOptions, LossOptions {
   /** Sends the requests. Default: the global `fetch`. */
@@ -250,6 +251,7 @@ class Cleaner {
         this.#proxy?.onStats(stats);
         listening.message(message);
       } else if (isFirst) return yield* this.#again(source, error);
+      else if (this.#isProxy) yield write(format.failure(wordsOf(error)));
       else this.#losses.report(error);
       throw source.failure ? source.failure.error : error; // whatever else failed at the end
     } finally {
