@@ -64,10 +64,11 @@ export const AGENTS: Readonly<Record<string, Agent>> = {
   cn: { label: "Continue", wiring: continueWiring },
   copilot: {
     label: "Copilot CLI",
-    wiring: ({ base, model }, { env }) => ({
+    wiring: (place, { env }) => ({
       env: {
-        ...{ COPILOT_PROVIDER_BASE_URL: `${base}/v1`, COPILOT_PROVIDER_TYPE: "openai" },
-        COPILOT_MODEL: env["COPILOT_MODEL"] ?? model,
+        COPILOT_PROVIDER_BASE_URL: standIn(place, env["COPILOT_PROVIDER_BASE_URL"]),
+        COPILOT_PROVIDER_TYPE: env["COPILOT_PROVIDER_TYPE"] ?? "openai",
+        COPILOT_MODEL: env["COPILOT_MODEL"] ?? place.model,
       },
     }),
   },
@@ -77,7 +78,9 @@ export const AGENTS: Readonly<Record<string, Agent>> = {
   aider: {
     label: "aider",
     keys: ["OPENAI_API_KEY", "AIDER_OPENAI_API_KEY"],
-    wiring: ({ base }) => ({ env: { AIDER_OPENAI_API_BASE: `${base}/v1` } }),
+    wiring: (place, { env }) => ({
+      env: { AIDER_OPENAI_API_BASE: standIn(place, env["AIDER_OPENAI_API_BASE"] ?? env["OPENAI_API_BASE"]) },
+    }),
   },
 };
 
@@ -184,7 +187,7 @@ const CODEX_LOCAL = ["ollama", "lmstudio"];
 
 /** An address of a model in the settings counts more than the variable. The machine's settings count most. */
 function qwenWiring(place: Place, user: User): Wiring {
-  const env = { OPENAI_BASE_URL: standIn(place, undefined) };
+  const env = { OPENAI_BASE_URL: standIn(place, user.env["OPENAI_BASE_URL"]) };
   const { models, used, machine } = qwenSettings(user);
   const all = Object.values(models).flat().map(qwenModel);
   const found = new Set(behind(place, { all, used }).map(({ id }) => id));

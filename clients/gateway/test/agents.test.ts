@@ -195,6 +195,22 @@ test.each<[string, string, Given, unknown[], readonly string[]]>([
   expect([await registered(file!.text), args]).toEqual([calls, ["--extension", "/folder/gateway.js", ...chosen]]);
 });
 
+test.each([
+  ["qwen", "OPENAI_BASE_URL", "OPENAI_BASE_URL"],
+  ["aider", "OPENAI_API_BASE", "AIDER_OPENAI_API_BASE"],
+  ["copilot", "COPILOT_PROVIDER_BASE_URL", "COPILOT_PROVIDER_BASE_URL"],
+])("%s keeps the path of its provider", (agent, given, name) => {
+  const url = "https://a.example/openai";
+  expect(wired(agent, url, { env: { [given]: url } }).env![name]).toBe(`${BASE}/openai`);
+  expect(wired(agent, url, {}).env![name]).toBe(`${BASE}/v1`);
+});
+
+test("Copilot CLI keeps the kind of its provider", () => {
+  const env = { COPILOT_PROVIDER_BASE_URL: "https://a.example", COPILOT_PROVIDER_TYPE: "anthropic" };
+  const model = { COPILOT_MODEL: "m1" };
+  expect(wired("copilot", LOCAL, { env }).env).toEqual({ ...env, ...model, COPILOT_PROVIDER_BASE_URL: BASE });
+});
+
 test("qwen-code keeps its models, and the one in use gets the gateway's address", () => {
   const model = { id: "m", envKey: "KEY", baseUrl: "http://x/v1" };
   const other = { id: "other", baseUrl: "http://y/v1" };
