@@ -159,10 +159,21 @@ function codexWiring(place: Place, user: User): Wiring {
   const key = user.env["OPENAI_API_KEY"];
   const url = standIn(place, address);
   if (CODEX_LOCAL.includes(id) && address === undefined) return { env: { CODEX_OSS_BASE_URL: url } };
-  if (id !== "openai") return { args: codexOptions({ model_providers: { [id]: { base_url: url } } }) };
-  if (!hasKey && !key) return { args: codexOptions(codexConfig(place)) };
+  const own = withoutAddress(user.args, id);
+  if (id !== "openai") return { args: codexOptions({ model_providers: { [id]: { base_url: url } } }), own };
+  if (!hasKey && !key) return { args: codexOptions(codexConfig(place)), own };
   const args = codexOptions({ openai_base_url: url });
-  return hasKey ? { args } : { args, env: { CODEX_API_KEY: key! } };
+  return hasKey ? { args, own } : { args, own, env: { CODEX_API_KEY: key! } };
+}
+
+/** Codex's arguments without an address of the provider: it would override the gateway's. */
+function withoutAddress(args: readonly string[], id: string): string[] {
+  const isAddress = (word = "") => {
+    const [path] = word.replace(/^--config=/, "").split("=");
+    return path === "openai_base_url" || path === `model_providers.${id}.base_url`;
+  };
+  const isOption = (word: string) => word === "-c" || word === "--config";
+  return args.filter((word, at) => !isAddress(word) && !(isOption(word) && isAddress(args[at + 1])));
 }
 
 /** A provider that needs no key: Codex's own one wants its user to sign in. */

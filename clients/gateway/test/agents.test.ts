@@ -93,21 +93,28 @@ test.each<[string, Given, readonly string[]]>([
 ])("Codex with %s keeps its provider", (_what, given, args) => {
   const user = userOf(given);
   const env = { ...user.env, ...(user.env["CODEX_HOME"] && { CODEX_HOME: join(user.home, "c") }) };
-  expect(AGENTS["codex"]!.wiring(placeOf(LOCAL), { ...user, env })).toEqual({ args });
+  expect(AGENTS["codex"]!.wiring(placeOf(LOCAL), { ...user, env })).toEqual({ args, own: user.args });
 });
 
 test("Codex without a sign-in gets a key that it reads, or a provider that needs none", () => {
   const env = { CODEX_API_KEY: "k" };
-  expect(wired("codex", LOCAL, { env: { OPENAI_API_KEY: "k" } })).toEqual({ args: OPENAI, env });
+  expect(wired("codex", LOCAL, { env: { OPENAI_API_KEY: "k" } })).toEqual({ args: OPENAI, own: [], env });
   const provider = `{"localhost"={"name"="localhost","base_url"="${BASE}/v1","wire_api"="responses"}}`;
   const args = ["-c", 'model_provider="localhost"', "-c", `model_providers=${provider}`];
-  expect(wired("codex", LOCAL, {})).toEqual({ args });
+  expect(wired("codex", LOCAL, {})).toEqual({ args, own: [] });
+});
+
+test("an address among Codex's arguments does not lead past the gateway", () => {
+  const address = 'model_providers.x.base_url="http://other/v1"';
+  const args = ["-c", address, "exec", "-c", 'model="m"', `--config=${address}`, "hi"];
+  const given = wired("codex", LOCAL, { files: { ".codex/config.toml": X }, args });
+  expect(given).toEqual({ args: X_MOVED, own: ["exec", "-c", 'model="m"', "hi"] });
 });
 
 test("Codex finds its own providers at the paths that they have", () => {
   const chatgpt = { files: { ".codex/auth.json": { tokens: { access_token: "t" }, OPENAI_API_KEY: null } } };
   const url = "https://chatgpt.com/backend-api/codex";
-  expect(wired("codex", url, chatgpt)).toEqual({ args: ["-c", `openai_base_url="${BASE}/backend-api/codex"`] });
+  expect(wired("codex", url, chatgpt)).toMatchObject({ args: ["-c", `openai_base_url="${BASE}/backend-api/codex"`] });
   expect(wired("codex", LOCAL, { args: ["--oss"] })).toEqual({ env: { CODEX_OSS_BASE_URL: `${BASE}/v1` } });
 });
 
