@@ -53,6 +53,7 @@ const PLACES: Readonly<Record<string, readonly Find[]>> = {
   cn: [ofContinue],
   copilot: [variable("COPILOT_PROVIDER_BASE_URL")],
   pi: [(user) => usedOf(piProviders(user))],
+  goose: [ofGoose],
   aider: [
     variable("AIDER_OPENAI_API_BASE"),
     variable("OPENAI_API_BASE"),
@@ -81,12 +82,27 @@ function usedOf({ all, builtIn = [], used }: Providers): string | undefined {
   return [...all, ...builtIn].find(({ id, address }) => id === used && address !== undefined)?.address;
 }
 
-/** The address of the model in use, if the user's own settings have one for it. */
+/** The address of the model in use, if the user's own settings have one for it. It counts more than the variable. */
 function ofQwen(user: User): string | undefined {
   const { models, used } = qwenSettings({ ...user, folder: user.home });
-  const known = Object.values(models).flat().map(tableOf);
-  return known.filter(({ id }) => id === used).flatMap(({ baseUrl }) => textOf(baseUrl) ?? [])[0];
+  const all = Object.values(models).flat().map(tableOf);
+  return usedOf({ all: all.map(({ id, baseUrl }) => ({ id: String(id), address: textOf(baseUrl) })), used });
 }
+
+/** goose has a variable for the address of each provider, also in its settings. */
+function ofGoose({ home, env }: User): string | undefined {
+  const config = join(env["XDG_CONFIG_HOME"] ?? join(home, ".config"), "goose", "config.yaml");
+  const named = (name: string) => textOf(env[name]) ?? namedIn(config, name);
+  const provider = named("GOOSE_PROVIDER") ?? "";
+  const address = GOOSE[provider];
+  return address && (named(`${provider.toUpperCase()}_HOST`) ?? address);
+}
+
+/** Providers of goose, with the addresses that it has built in. */
+const GOOSE: Readonly<Record<string, string>> = {
+  openai: "https://api.openai.com",
+  anthropic: "https://api.anthropic.com",
+};
 
 /** The address of the first model that chats. */
 function ofContinue(user: User): string | undefined {

@@ -408,6 +408,30 @@ test("an upstream that is not there is said once while the agent runs, and with 
   expect(written).toBe(`${line}\n${line}\n${line}\n`);
 });
 
+const LOOKING = `
+const base = process.env.OPENAI_BASE_URL;
+await (await fetch(base + "/models")).text();
+await (await fetch(base + "/chat/completions", { method: "POST", body: ${JSON.stringify(JSON.stringify(ASKED))} })).text();
+`;
+
+test.each([
+  [[], [": removed 12 characters of reasoning"]],
+  [["--watch"], [": passed unchanged", ": removed 12 characters of reasoning | Two and two."]],
+])("with %j these lines are shown", async (options, ends) => {
+  const base = await upstream(async (got, reply) => {
+    await text(got);
+    reply.writeHead(200, EVENTS).end(LEAKING);
+  });
+  const [code, written] = await ended("run", "--upstream", base, ...options, "--", agentOf("agent", LOOKING));
+  expect(code, written).toBe(0);
+  expect(
+    written
+      .trim()
+      .split("\n")
+      .map((line) => line.replace(/^.* 200/, "")),
+  ).toEqual(ends);
+});
+
 const LEAVING = `
 const body = JSON.stringify({ model: "m", stream: true, messages: [{ role: "user", content: "2 + 2?" }] });
 const { body: stream } = await fetch(process.env.OPENAI_BASE_URL + "/chat/completions", { method: "POST", body });

@@ -29,6 +29,7 @@ test.each([
   ["copilot", undefined],
   ["opencode", undefined],
   ["pi", undefined],
+  ["goose", undefined],
   ["cn", undefined],
   ["another", undefined],
 ])("%s without any setting has the public address %s", (agent, address) => {
@@ -63,6 +64,8 @@ test.each([
     ".continue/config.yaml",
     "models:\n  - {model: e, roles: [embed]}\n  - {model: m, apiBase: 'http://mine:1/v1'}\n",
   ],
+  ["qwen", ".qwen/settings.json", '{"modelProviders": {"openai": [{"id": "m", "baseUrl": "http://mine:1/v1"}]}}'],
+  ["goose", ".config/goose/config.yaml", "GOOSE_PROVIDER: openai\nOPENAI_HOST: http://mine:1/v1\n"],
   ["aider", ".aider.conf.yml", "# openai-api-base: http://sample\nopenai-api-base: http://mine:1/v1\n"],
 ])("%s has the address in %s", (agent, path, text) => {
   expect(providerOf(agent, userOf(homeWith(path, text)))).toBe("http://mine:1/v1");
@@ -86,6 +89,9 @@ test("the provider that the command line names counts, also one that is built in
   expect(providerOf("opencode", userOf(home))).toBeUndefined();
   expect(providerOf("opencode", userOf(home, {}, "--model", "b/m"))).toBe("http://b");
   expect(providerOf("opencode", userOf(home, {}, "--model=openai/m"))).toBe("https://api.openai.com/v1");
+  const goose = { GOOSE_PROVIDER: "anthropic" };
+  expect(providerOf("goose", userOf(homeWith(), goose))).toBe("https://api.anthropic.com");
+  expect(providerOf("goose", userOf(homeWith(), { ...goose, ANTHROPIC_HOST: "http://a" }))).toBe("http://a");
   expect(providerOf("codex", userOf(homeWith(), {}, "--oss"))).toBe("http://localhost:11434");
   const signedIn = homeWith(".codex/auth.json", '{"tokens": {"access_token": "t"}}');
   expect(providerOf("codex", userOf(signedIn))).toBe("https://chatgpt.com/backend-api/codex");
