@@ -4,9 +4,10 @@ Each agent is installed into a folder of its own (``--folder``, else ``.agents``
 asks a provider that plays a script, directly and behind the gateway. Directly the
 provider is clean, behind the gateway it leaks. Both times the agent has to do the same:
 the same calls in the same order, the same files, as many requests give or take one, the
-same words printed, no id twice, and no leak in a request. A clean provider behind the
-gateway is handed on document for document. A session that was begun without the gateway
-goes on behind it, and then without it. ``--write`` writes the table of the page.
+same words printed, no id twice, and no leak in a request or in a stored session. A
+clean provider behind the gateway is handed on document for document. A session that was
+begun without the gateway goes on behind it, and then without it. ``--write`` writes the
+table of the page.
 """
 
 from __future__ import annotations
@@ -149,7 +150,7 @@ class Trial:
             each.name: each.read_text(encoding="utf-8")
             for each in sorted((workplace.place / "work").glob("*.txt"))
         }
-        return Done(codes, files, printed, complaints, run, asked, workplace.record)
+        return Done(codes, files, printed, complaints, run, asked, workplace.place)
 
     def _damaged(
         self, agent: str, variables: dict[str, str], damage: Callable[[Lines], Lines]
@@ -184,10 +185,6 @@ class Workplace:
     scenario: Scenario
 
     @property
-    def record(self) -> Path:
-        return self.place / "record"
-
-    @property
     def start(self) -> list[str]:
         return [str(executable(self.trial.folder, self.agent))]
 
@@ -198,7 +195,7 @@ class Workplace:
             GATEWAY / "dist/bin.js",
             *("run", "--upstream", self.trial.provider.base(tag)),
             *("--claims", "promote", "--model", MODEL),
-            *("--record", self.record, "--sidecar", self.trial.sidecar, "--"),
+            *("--record", self.place / "record", "--sidecar", self.trial.sidecar, "--"),
         )
         return [*map(str, gateway), *self.start]
 

@@ -43,8 +43,8 @@ class Done:
     run: Run
     #: What the model was asked in each turn.
     asked: list[list[tuple[Wire, dict[str, Any]]]]
-    #: The folder in which the gateway recorded, if there was one.
-    record: Path
+    #: The folder of the run: `home`, `work`, and `record` of the gateway.
+    place: Path
 
     @property
     def wire(self) -> str:
@@ -71,6 +71,14 @@ class Done:
         """Leaks that a person would see."""
         return [leak for leak in LEAKS if leak in self.output + self.errors]
 
+    def storing(self, words: str) -> set[Path]:
+        """The files of the agent that have these words: its sessions, its logs."""
+        paths = chain.from_iterable(
+            map(_files, (self.place / "home", self.place / "work"))
+        )
+        found = (each for each in paths if words.encode() in each.read_bytes())
+        return {each.relative_to(self.place) for each in found}
+
     def words(self) -> list[str]:
         """Of what was printed, without what differs from run to run.
 
@@ -79,12 +87,18 @@ class Done:
         return sorted(_VARIES.sub("", self.output.replace(LATE, "")).split())
 
 
+def _files(folder: Path) -> Iterator[Path]:
+    paths = folder.rglob("*")
+    return (each for each in paths if each.is_file() and not each.is_symlink())
+
+
 def differences(scenario: Scenario, direct: Done, cleaned: Done) -> Iterator[str]:
     """Between an agent with a clean provider and one behind the gateway."""
     if not direct.run.asked or not cleaned.run.asked:
         yield f"it asked {len(direct.run.asked)} and {len(cleaned.run.asked)} times"
         return
     yield from (f"{each} was shown" for each in cleaned.shown())
+    yield from _stored(direct, cleaned)
     if scenario.aborts:
         for way, done in (("directly", direct), ("behind the gateway", cleaned)):
             if not done.run.left.wait(10):
@@ -96,6 +110,15 @@ def differences(scenario: Scenario, direct: Done, cleaned: Done) -> Iterator[str
         yield f"{len(direct.run.asked)} and {len(cleaned.run.asked)} requests"
     if direct.words() != cleaned.words():
         yield f"printed {direct.output[-200:]!r} and {cleaned.output[-200:]!r}"
+
+
+def _stored(direct: Done, cleaned: Done) -> Iterator[str]:
+    """Leaks in files of the agent. It may have some of its own, as in a library."""
+    if not cleaned.storing(TURN.format(0)):
+        yield "no session was stored"
+    for leak in LEAKS:
+        new = cleaned.storing(leak) - direct.storing(leak)
+        yield from (f"{leak} was stored in {each}" for each in sorted(new))
 
 
 def _outcomes(scenario: Scenario, direct: Done, cleaned: Done) -> Iterator[str]:
@@ -140,6 +163,7 @@ def crossings(scenario: Scenario, direct: Done, crossed: Done) -> Iterator[str]:
             history = json.dumps(wire.history(body))
             lost = [at for at in range(turn) if TURN.format(at) not in history]
             yield from (f"turn {turn} was asked without turn {each}" for each in lost)
+    yield from _stored(direct, crossed)
     if all(crossed.asked):
         yield from _outcomes(scenario, direct, crossed)
 
@@ -158,7 +182,7 @@ def refusals(scenario: Scenario, resumed: Done) -> Iterator[str]:
 
 def changes(clean: Done) -> Iterator[str]:
     """Documents of a clean provider that the gateway did not hand on as they came."""
-    came = sorted(clean.record.glob("*.came"))
+    came = sorted((clean.place / "record").glob("*.came"))
     if not came:
         yield "nothing was recorded"
     for each in came:

@@ -64,10 +64,11 @@ export const AGENTS: Readonly<Record<string, Agent>> = {
   cn: { label: "Continue", wiring: continueWiring },
   copilot: {
     label: "Copilot CLI",
-    wiring: ({ base, model }, { env }) => ({
+    wiring: (place, { env }) => ({
       env: {
-        ...{ COPILOT_PROVIDER_BASE_URL: `${base}/v1`, COPILOT_PROVIDER_TYPE: "openai" },
-        COPILOT_MODEL: env["COPILOT_MODEL"] ?? model,
+        COPILOT_PROVIDER_BASE_URL: standIn(place, env["COPILOT_PROVIDER_BASE_URL"]),
+        COPILOT_PROVIDER_TYPE: env["COPILOT_PROVIDER_TYPE"] ?? "openai",
+        COPILOT_MODEL: env["COPILOT_MODEL"] ?? place.model,
       },
     }),
   },
@@ -77,7 +78,9 @@ export const AGENTS: Readonly<Record<string, Agent>> = {
   aider: {
     label: "aider",
     keys: ["OPENAI_API_KEY", "AIDER_OPENAI_API_KEY"],
-    wiring: ({ base }) => ({ env: { AIDER_OPENAI_API_BASE: `${base}/v1` } }),
+    wiring: (place, { env }) => ({
+      env: { AIDER_OPENAI_API_BASE: standIn(place, env["AIDER_OPENAI_API_BASE"] ?? env["OPENAI_API_BASE"]) },
+    }),
   },
 };
 
@@ -156,10 +159,21 @@ function codexWiring(place: Place, user: User): Wiring {
   const key = user.env["OPENAI_API_KEY"];
   const url = standIn(place, address);
   if (CODEX_LOCAL.includes(id) && address === undefined) return { env: { CODEX_OSS_BASE_URL: url } };
-  if (id !== "openai") return { args: codexOptions({ model_providers: { [id]: { base_url: url } } }) };
-  if (!hasKey && !key) return { args: codexOptions(codexConfig(place)) };
+  const own = withoutAddress(user.args, id);
+  if (id !== "openai") return { args: codexOptions({ model_providers: { [id]: { base_url: url } } }), own };
+  if (!hasKey && !key) return { args: codexOptions(codexConfig(place)), own };
   const args = codexOptions({ openai_base_url: url });
-  return hasKey ? { args } : { args, env: { CODEX_API_KEY: key! } };
+  return hasKey ? { args, own } : { args, own, env: { CODEX_API_KEY: key! } };
+}
+
+/** Codex's arguments without an address of the provider: it would override the gateway's. */
+function withoutAddress(args: readonly string[], id: string): string[] {
+  const isAddress = (word = "") => {
+    const [path] = word.replace(/^--config=/, "").split("=");
+    return path === "openai_base_url" || path === `model_providers.${id}.base_url`;
+  };
+  const isOption = (word: string) => word === "-c" || word === "--config";
+  return args.filter((word, at) => !isAddress(word) && !(isOption(word) && isAddress(args[at + 1])));
 }
 
 /** A provider that needs no key: Codex's own one wants its user to sign in. */
@@ -184,7 +198,7 @@ const CODEX_LOCAL = ["ollama", "lmstudio"];
 
 /** An address of a model in the settings counts more than the variable. The machine's settings count most. */
 function qwenWiring(place: Place, user: User): Wiring {
-  const env = { OPENAI_BASE_URL: standIn(place, undefined) };
+  const env = { OPENAI_BASE_URL: standIn(place, user.env["OPENAI_BASE_URL"]) };
   const { models, used, machine } = qwenSettings(user);
   const all = Object.values(models).flat().map(qwenModel);
   const found = new Set(behind(place, { all, used }).map(({ id }) => id));

@@ -12,7 +12,7 @@ import { parseArgs } from "node:util";
 import { RefusedError, SidecarPool, type SidecarState } from "stream-sidecar";
 import { MOST_WHOLE } from "stream-sidecar/internal";
 import { baseOf, upstreamUrl } from "./addresses.js";
-import { AGENTS, emptyKey, settingsOf, type Place, type Wiring } from "./agents.js";
+import { AGENTS, emptyKey, settingsOf, standIn, type Place, type Wiring } from "./agents.js";
 import type { User } from "./settings.js";
 import { createGateway, type GatewayOptions } from "./gateway.js";
 import { statusOf } from "./health.js";
@@ -348,6 +348,6 @@ function userOf(args: readonly string[]): User {
   return { home: homedir(), folder: process.cwd(), env: process.env, args };
 }
 
-function anyAgent({ base }: Place): Wiring {
-  return { env: { OPENAI_BASE_URL: `${base}/v1`, ANTHROPIC_BASE_URL: base } };
+function anyAgent(place: Place, { env }: User): Wiring {
+  return { env: { OPENAI_BASE_URL: standIn(place, env["OPENAI_BASE_URL"]), ANTHROPIC_BASE_URL: place.base } };
 }

@@ -93,21 +93,28 @@ test.each<[string, Given, readonly string[]]>([
 ])("Codex with %s keeps its provider", (_what, given, args) => {
   const user = userOf(given);
   const env = { ...user.env, ...(user.env["CODEX_HOME"] && { CODEX_HOME: join(user.home, "c") }) };
-  expect(AGENTS["codex"]!.wiring(placeOf(LOCAL), { ...user, env })).toEqual({ args });
+  expect(AGENTS["codex"]!.wiring(placeOf(LOCAL), { ...user, env })).toEqual({ args, own: user.args });
 });
 
 test("Codex without a sign-in gets a key that it reads, or a provider that needs none", () => {
   const env = { CODEX_API_KEY: "k" };
-  expect(wired("codex", LOCAL, { env: { OPENAI_API_KEY: "k" } })).toEqual({ args: OPENAI, env });
+  expect(wired("codex", LOCAL, { env: { OPENAI_API_KEY: "k" } })).toEqual({ args: OPENAI, own: [], env });
   const provider = `{"localhost"={"name"="localhost","base_url"="${BASE}/v1","wire_api"="responses"}}`;
   const args = ["-c", 'model_provider="localhost"', "-c", `model_providers=${provider}`];
-  expect(wired("codex", LOCAL, {})).toEqual({ args });
+  expect(wired("codex", LOCAL, {})).toEqual({ args, own: [] });
+});
+
+test("an address among Codex's arguments does not lead past the gateway", () => {
+  const address = 'model_providers.x.base_url="http://other/v1"';
+  const args = ["-c", address, "exec", "-c", 'model="m"', `--config=${address}`, "hi"];
+  const given = wired("codex", LOCAL, { files: { ".codex/config.toml": X }, args });
+  expect(given).toEqual({ args: X_MOVED, own: ["exec", "-c", 'model="m"', "hi"] });
 });
 
 test("Codex finds its own providers at the paths that they have", () => {
   const chatgpt = { files: { ".codex/auth.json": { tokens: { access_token: "t" }, OPENAI_API_KEY: null } } };
   const url = "https://chatgpt.com/backend-api/codex";
-  expect(wired("codex", url, chatgpt)).toEqual({ args: ["-c", `openai_base_url="${BASE}/backend-api/codex"`] });
+  expect(wired("codex", url, chatgpt)).toMatchObject({ args: ["-c", `openai_base_url="${BASE}/backend-api/codex"`] });
   expect(wired("codex", LOCAL, { args: ["--oss"] })).toEqual({ env: { CODEX_OSS_BASE_URL: `${BASE}/v1` } });
 });
 
@@ -193,6 +200,22 @@ test.each<[string, string, Given, unknown[], readonly string[]]>([
 ])("pi keeps its provider: %s", async (_what, upstream, given, calls, chosen) => {
   const { args, file } = wired("pi", upstream, given);
   expect([await registered(file!.text), args]).toEqual([calls, ["--extension", "/folder/gateway.js", ...chosen]]);
+});
+
+test.each([
+  ["qwen", "OPENAI_BASE_URL", "OPENAI_BASE_URL"],
+  ["aider", "OPENAI_API_BASE", "AIDER_OPENAI_API_BASE"],
+  ["copilot", "COPILOT_PROVIDER_BASE_URL", "COPILOT_PROVIDER_BASE_URL"],
+])("%s keeps the path of its provider", (agent, given, name) => {
+  const url = "https://a.example/openai";
+  expect(wired(agent, url, { env: { [given]: url } }).env![name]).toBe(`${BASE}/openai`);
+  expect(wired(agent, url, {}).env![name]).toBe(`${BASE}/v1`);
+});
+
+test("Copilot CLI keeps the kind of its provider", () => {
+  const env = { COPILOT_PROVIDER_BASE_URL: "https://a.example", COPILOT_PROVIDER_TYPE: "anthropic" };
+  const model = { COPILOT_MODEL: "m1" };
+  expect(wired("copilot", LOCAL, { env }).env).toEqual({ ...env, ...model, COPILOT_PROVIDER_BASE_URL: BASE });
 });
 
 test("qwen-code keeps its models, and the one in use gets the gateway's address", () => {

@@ -22,8 +22,8 @@ COLUMNS = {"refused": "refused", "left_out": "left out", "broken": "broken"}
 """Counter of a `FileReport` -> the head of its column."""
 
 _GATEWAY = "stream-sidecar-gateway run -- "
-_BEHIND_GATEWAY = ("claude", "codex", "gemini", "qwen", "cn", "copilot", "pi")
-"""The commands of agents whose older sessions resume behind the gateway."""
+_BEHIND_GATEWAY = ("claude ", "codex ", "gemini ", "qwen ", "cn ", "copilot ", "pi ")
+"""How the commands begin of agents whose older sessions resume behind the gateway."""
 
 
 def place_in_file(record: dict[str, Any]) -> list[str]:
@@ -60,7 +60,7 @@ class Findings:
             self.mended += report.mendable
         else:
             self.to_mend += report.mendable
-        if report.in_flight and report.resumes.partition(" ")[0] in _BEHIND_GATEWAY:
+        if report.in_flight and report.resumes.startswith(_BEHIND_GATEWAY):
             self.resumes.append(report.resumes)
 
     @property
