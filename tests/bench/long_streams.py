@@ -37,7 +37,8 @@ def run() -> Iterator[Row]:
         return
     prepare(GATEWAY)
     script = str(GATEWAY / "bench" / "long.mjs")
-    environment = os.environ | {"STREAM_SIDECAR": shlex.join([sys.executable, *SIDECAR[:-1]])}
+    sidecar = shlex.join([sys.executable, *SIDECAR[:-1]])  # the client adds --stdio
+    environment = os.environ | {"STREAM_SIDECAR": sidecar}
     command = ["node", script, str(MEGABYTES), str(EVENT)]
     found = json.loads(
         subprocess.check_output(command, cwd=ROOT, env=environment, timeout=3_600)
