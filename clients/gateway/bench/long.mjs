@@ -1,23 +1,22 @@
-// Measures one very long stream through the gateway: `node long.mjs SIDECAR MEGABYTES EVENT`,
-// with the sidecar's command as JSON, and the characters of text in each event. Prints JSON: by
-// how many bytes the peak memory of the gateway and of its sidecar is above that before the
-// stream, whether the stream arrived whole, seconds, and the longest and the p99 of the
-// milliseconds that chunks of a neighbour took through the same sidecar meanwhile.
-// The gateway, the long stream's two ends, and the neighbour are processes of their own.
-// Linux only: the memory is read from /proc.
+// Measures one very long stream through the gateway: `node long.mjs MEGABYTES SIZE`, with the
+// characters of text in each event; STREAM_SIDECAR names the sidecar. Prints JSON: by how
+// many bytes the peak memory of the gateway and of its sidecar is above that before the stream,
+// whether the stream arrived whole, seconds, and how many milliseconds the chunks of a neighbour
+// took through the same sidecar before and meanwhile (p99 and the longest).
+// The gateway and the two ends of the long stream are processes of their own. Linux only: the
+// memory is read from /proc.
 
-import { fork } from "node:child_process";
+import { fork, spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync, writeFileSync } from "node:fs";
 import { createServer, request } from "node:http";
 import { argv } from "node:process";
 import { setInterval } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { createGateway } from "../dist/gateway.js";
-import { SidecarPool } from "stream-sidecar";
 
 const MEGABYTE = 1e6;
 const TICK_MS = 10;
+const ALONE = 100; // chunks of the neighbour before the stream
 const SENTENCE = "A wonderful life is what we write about here, and 1 < 2. ";
 const HEADERS = { "content-type": "text/event-stream" };
 
@@ -26,25 +25,19 @@ function peak(pid) {
   return Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))[1]) * 1024;
 }
 
-function resetPeak(pid) {
-  writeFileSync(`/proc/${pid}/clear_refs`, "5");
-}
-
-async function serve(command, upstreams) {
-  const pool = SidecarPool.create(1, { command });
-  await Promise.all(pool.sidecars.map((each) => each.stats()));
-  const server = createGateway(pool, { upstreams, onTrouble: (line) => console.error(line) });
-  await once(server.listen(0, "127.0.0.1"), "listening");
-  const pids = { gateway: process.pid, sidecar: pool.sidecars[0].pid };
-  let before;
-  process.on("message", (asked) => {
-    const now = { gateway: peak(pids.gateway), sidecar: peak(pids.sidecar) };
-    if (asked === "begin") Object.values(pids).forEach(resetPeak);
-    if (asked === "begin") before = { gateway: peak(pids.gateway), sidecar: peak(pids.sidecar) };
-    process.send({ gateway: now.gateway - before?.gateway, sidecar: now.sidecar - before?.sidecar });
-  });
-  process.on("disconnect", () => process.exit());
-  process.send({ port: server.address().port });
+/** The gateway's program, and its port. */
+async function gateway(...upstreams) {
+  const program = fileURLToPath(new URL("../dist/bin.js", import.meta.url));
+  const options = upstreams.flatMap((each) => ["--upstream", each]);
+  const process = spawn("node", [program, "--port", "0", ...options], { stdio: ["ignore", "ignore", "pipe"] });
+  let said = "";
+  for await (const data of process.stderr.iterator({ destroyOnReturn: false })) {
+    const [, port] = /listening on http:\S+:(\d+)/.exec((said += data)) ?? [];
+    if (!port) continue;
+    process.stderr.resume();
+    return { process, port };
+  }
+  throw new Error(said);
 }
 
 function chunk(content, finish = null) {
@@ -92,7 +85,7 @@ async function long(megabytes, size) {
   process.send({ isWhole: end.endsWith("data: [DONE]\n\n") && bytes >= count * event.length });
 }
 
-/** The delays of a neighbour's chunks, until `isOver`. */
+/** The delays of a neighbour's chunks, until `isOver`, which gets how many arrived. */
 async function delays(port, answered, isOver) {
   const came = ask(port, "/short");
   const answer = await answered;
@@ -101,7 +94,7 @@ async function delays(port, answered, isOver) {
     for (const [, sent] of data.toString().matchAll(/at (\d+\.?\d*) /g)) found.push(performance.now() - Number(sent));
   });
   for await (const _ of setInterval(TICK_MS)) {
-    if (isOver()) break;
+    if (isOver(found.length)) break;
     answer.write(chunk(`at ${performance.now()} `));
   }
   answer.end("data: [DONE]\n\n");
@@ -110,42 +103,47 @@ async function delays(port, answered, isOver) {
   return { p99: found[Math.floor(found.length * 0.99)], longest: found.at(-1), chunks: found.length };
 }
 
-function start(...args) {
-  return fork(fileURLToPath(import.meta.url), args);
+/** The gateway and its sidecar, which starts with the first stream. */
+function processes(pid) {
+  const [sidecar] = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").split(" ");
+  return { gateway: pid, sidecar };
 }
 
-async function measure(command, megabytes, size) {
+/** The peak of each process; `isReset`: a new peak begins. */
+function peaks(pids, isReset) {
+  if (isReset) for (const pid of Object.values(pids)) writeFileSync(`/proc/${pid}/clear_refs`, "5");
+  return Object.fromEntries(Object.entries(pids).map(([name, pid]) => [name, peak(pid)]));
+}
+
+async function measure(megabytes, size) {
   let answered;
   const server = await upstream((answer) => answered(answer));
   const next = () => new Promise((resolve) => (answered = resolve));
-  const stream = start("long", megabytes, size);
+  const stream = fork(fileURLToPath(import.meta.url), ["long", megabytes, size]);
   const [{ port }] = await once(stream, "message");
-  const upstreams = { "/long": `http://127.0.0.1:${port}`, "/": `http://127.0.0.1:${server.address().port}` };
-  const gateway = start("serve", command, JSON.stringify(upstreams));
-  const [{ port: behind }] = await once(gateway, "message");
-  let until = performance.now() + 1_000;
-  const alone = await delays(behind, next(), () => performance.now() > until);
-  gateway.send("begin");
-  await once(gateway, "message");
-  let ended;
+  const own = `http://127.0.0.1:${server.address().port}`;
+  const { process, port: behind } = await gateway(`/long=http://127.0.0.1:${port}`, own);
+  const alone = await delays(behind, next(), (count) => count >= ALONE);
+  const pids = processes(process.pid);
+  const before = peaks(pids, true);
+  let [ended, until] = [undefined, Infinity];
   const begun = performance.now();
   stream.send(behind);
   stream.once("message", (message) => {
     ended = { ...message, seconds: (performance.now() - begun) / 1000 };
     until = performance.now() + 1_000;
   });
-  const neighbour = await delays(behind, next(), () => ended && performance.now() > until);
-  gateway.send("end");
-  const [grown] = await once(gateway, "message");
-  gateway.kill();
+  const neighbour = await delays(behind, next(), () => performance.now() > until);
+  const after = peaks(pids, false);
+  process.kill();
   stream.kill();
   server.close();
+  const grown = { gateway: after.gateway - before.gateway, sidecar: after.sidecar - before.sidecar };
   return { ...ended, grown, alone, neighbour };
 }
 
 const [first, ...more] = argv.slice(2);
-if (first === "serve") await serve(JSON.parse(more[0]), JSON.parse(more[1]));
-else if (first === "long") await long(Number(more[0]), Number(more[1]));
+if (first === "long") await long(Number(more[0]), Number(more[1]));
 else {
   console.log(JSON.stringify(await measure(first, ...more)));
   process.exit();

@@ -15,7 +15,7 @@ import { askedOf, formatOf, isCleaned, isOfType, MOST_WHOLE, objectIn, type Aske
 import { isTimeLimit, readableOf } from "./ends.js";
 import { KeptSource } from "./kept-source.js";
 import { parseExact, stringifyExact } from "./exact-numbers.js";
-import { isTooLong, Listening, LISTENING, type ListeningOptions } from "./listening.js";
+import { heardPolicy, isTooLong, Listening, LISTENING, type ListeningOptions } from "./listening.js";
 import { Losses, LOSSES, type LossOptions } from "./losses.js";
 import { Preparing, PREPARING, type PreparingOptions } from "./preparing.js";
 import { wordsOf } from "../warnings.js";
@@ -167,7 +167,8 @@ class Cleaner {
     }
     const gone = new AbortController();
     const over = signal ? AbortSignal.any([signal, gone.signal]) : gone.signal;
-    const source = new KeptSource(response.body as ReadableStream<Uint8Array>, over);
+    const most = format ? MOST_KEPT : Infinity; // the reader of a whole body has its own bound
+    const source = new KeptSource(response.body as ReadableStream<Uint8Array>, over, most);
     const slices = format ? await this.#streamed(source, read, format, over) : this.#whole(source, read, over);
     if (!slices && this.#isProxy) return response;
     return answer(readableOf(slices ?? source.again(), gone), response);
@@ -180,7 +181,7 @@ class Cleaner {
     format: BodyFormat,
     signal: AbortSignal,
   ): Promise<Slices | undefined> {
-    const params = { ...this.#params(read), framing: format.framing, policy: this.#streamPolicy() };
+    const params = { ...this.#params(read), framing: format.framing, policy: heardPolicy(this.#options) };
     const open = async () => emitting(await this.#sidecar.open(params, { signal }));
     if (!this.#isProxy) source.readAhead();
     const stream = await this.#losses.attempt(() => unlessAborted(open(), signal), signal);
@@ -217,7 +218,7 @@ class Cleaner {
 
   /**
    * The clean body, as it is made. After a failure of the sidecar before the first document, the
-   * source passes unchanged. Any other failure is thrown, after everything that was certain.
+   * source passes unchanged, unless so much came that it was not kept. Any other failure is thrown, after everything that was certain.
    */
   async *#written(reading: Reading): Slices {
     const { stream, listening, source, format, signal } = reading;
@@ -250,7 +251,7 @@ class Cleaner {
         const { message, stats } = await stream.close();
         this.#proxy?.onStats(stats);
         listening.message(message);
-      } else if (isFirst) return yield* this.#again(source, error);
+      } else if (isFirst && source.isWhole) return yield* this.#again(source, error);
       else if (this.#isProxy) yield write(format.failure(wordsOf(error)));
       else this.#losses.report(error);
       throw source.failure ? source.failure.error : error; // whatever else failed at the end
@@ -270,12 +271,6 @@ class Cleaner {
     const isPrepared = this.#preparing.isCertain && !coversBody(headers);
     const reasoning = isPrepared && { reasoning: "include" as const };
     return { ...this.#about(asked), wire: asked.wire, emit: { wire: asked.wire, claims, ...reasoning } };
-  }
-
-  /** The policy of a stream: without a listener nobody needs the text of the message. */
-  #streamPolicy(): PolicyPatch {
-    const { policy, onMessage } = this.#options;
-    return onMessage ? { ...policy } : { message: { parts: false }, ...policy };
   }
 
   /** The params about the model and the provider. */
@@ -321,6 +316,9 @@ async function wholeOf(source: KeptSource): Promise<Uint8Array | undefined> {
   source.forget();
   return new Uint8Array(await new Blob(slices).arrayBuffer());
 }
+
+/** The most bytes of a stream that are kept before its first document. */
+const MOST_KEPT = 16 * 1024 * 1024;
 
 const TOO_LONG = "a body has more than 32 MiB";
 
