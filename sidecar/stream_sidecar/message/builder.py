@@ -8,7 +8,6 @@ reasoning that never closes turns out to be text, and its block must be found ag
 
 from __future__ import annotations
 
-import sys
 from collections import defaultdict
 from operator import attrgetter, itemgetter
 from typing import Any
@@ -101,7 +100,7 @@ class MessageBuilder:
         self._last: _Building | None = None
         self._last_block = -1
         self._size = 0  # of the texts, as `MOST_RECENT` counts them
-        self._most = sys.maxsize if parts else MOST_RECENT
+        self._most = float("inf") if parts else MOST_RECENT
         self._first_kept = 0  # the blocks before this number may be forgotten
         self._usage: events.Usage | None = None
         self.metadata: events.Metadata | None = None
