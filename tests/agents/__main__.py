@@ -4,8 +4,10 @@ Each agent is installed into a folder of its own (``--folder``, else ``.agents``
 asks a provider that plays a script, directly and behind the gateway. Directly the
 provider is clean, behind the gateway it leaks. Both times the agent has to do the same:
 the same calls in the same order, the same files, as many requests give or take one, the
-same words printed, no id twice, and no leak in a request. A clean provider behind the
-gateway is handed on document for document. ``--write`` writes the table of the page.
+same words printed, no id twice, and no leak in a request or in a stored session. A
+clean provider behind the gateway is handed on document for document. A session that was
+begun without the gateway goes on behind it, and then without it. ``--write`` writes the
+table of the page.
 """
 
 from __future__ import annotations
@@ -21,25 +23,33 @@ import sys
 import tempfile
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
+from itertools import cycle, islice
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from compared import Done, changes, differences, refusals, repairs
+from compared import Done, changes, crossings, differences, refusals, repairs
 from damages import DAMAGES, LOSES_ANSWER, damaged
 from environment import ROOT, ensure
-from programs import PROGRAMS, environment, executable, install, node, version
+from programs import (
+    MODEL,
+    PROGRAMS,
+    environment,
+    executable,
+    install,
+    node,
+    version,
+)
 from provider import TURN, Provider, Run
-from scenarios import SCENARIOS
+from scenarios import SCENARIOS, Scenario
 
 TYPESCRIPT = ROOT / "clients/typescript"
 GATEWAY = ROOT / "clients/gateway"
-PAGE = GATEWAY / "README.md"
+PAGE = GATEWAY / "DETAILS.md"
 _TABLE = re.compile(r"(<!-- agents: begin -->)\n.*?(<!-- agents: end -->)", re.DOTALL)
 _SECONDS = 180
-_MODEL = "test-model"
 _AT_ONCE = 2
 
 
@@ -82,60 +92,88 @@ class Trial:
         tag = f"{agent}-{name}-{way}-{'leaks' if leaks else 'clean'}"
         tag += "-repaired" if repairs else ""
         tag += f"-{damage.replace(' ', '-')}" if damage else ""
-        run = self.provider.runs[tag] = Run(scenario, leaks, PROGRAMS[agent].has_tools)
+        run = self._played(tag, Run(scenario, leaks, PROGRAMS[agent].has_tools))
+        workplace = self._workplace(agent, tag, scenario)
+        start = workplace.behind(tag) if is_behind_gateway else workplace.start
+        return self._turns(
+            workplace,
+            [(run, start)] * len(scenario.turns),
+            repairs=repairs,
+            damage=damage,
+        )
+
+    def crossing(self, agent: str, name: str) -> Done:
+        """Every second turn behind the gateway, where the provider leaks."""
+        scenario = SCENARIOS[name]
+        tag = f"{agent}-{name}-crossing"
+        direct = self._played(tag, Run(scenario, False, PROGRAMS[agent].has_tools))
+        behind = self._played(f"{tag}-behind", replace(direct, leaks=True, asked=[]))
+        workplace = self._workplace(agent, tag, scenario)
+        ways = (direct, workplace.start), (behind, workplace.behind(f"{tag}-behind"))
+        done = self._turns(workplace, [*islice(cycle(ways), len(scenario.turns))])
+        assert done is not None
+        return done
+
+    def _played(self, tag: str, run: Run) -> Run:
+        self.provider.runs[tag] = run
+        return run
+
+    def _workplace(self, agent: str, tag: str, scenario: Scenario) -> Workplace:
+        """An empty home folder, whose user asks the provider at the path ``tag``."""
         place = self.folder / "runs" / tag
         shutil.rmtree(place, ignore_errors=True)
-        home, work, wiring, record = (
-            place / each for each in ("home", "work", "wiring", "record")
-        )
-        for each in (home, work, wiring):
-            each.mkdir(parents=True)
-        variables = environment(self.folder, agent, home)
-        start = [str(executable(self.folder, agent))]
-        asks_claude = scenario.seals or (scenario.is_damaged and agent == "opencode")
-        if asks_claude:
+        for each in ("home", "work"):
+            (place / each).mkdir(parents=True)
+        base = self.provider.base(tag)
+        variables = environment(self.folder, agent, place / "home", base)
+        # opencode's damages are those of a store that has asked Anthropic's API
+        if scenario.seals or (scenario.is_damaged and agent == "opencode"):
             variables |= PROGRAMS[agent].binding or {}
-            variables["ANTHROPIC_BASE_URL"] = self.provider.base(tag)
-            start = ["env", *start]  # the gateway sets this variable only for others
-        if is_behind_gateway:
-            start = [*self._gateway(tag, record), *start]
-        elif not asks_claude:
-            start = self._directly(agent, tag, wiring, variables)
-        codes, outputs, errors = [], [], []
-        for turn in range(len(scenario.turns)):
-            program = PROGRAMS[agent]
-            if turn == len(scenario.turns) - 1:
-                earlier = len(run.asked)
+            variables["ANTHROPIC_BASE_URL"] = base
+        return Workplace(self, agent, place, variables, scenario)
+
+    def _turns(
+        self,
+        workplace: Workplace,
+        ways: list[tuple[Run, list[str]]],
+        *,
+        repairs: bool = False,
+        damage: str = "",
+    ) -> Done | None:
+        """``ways``: for each turn, the run that is asked, and how the agent starts.
+        None if the ``damage`` changes nothing in the agent's sessions."""
+        codes, outputs, errors, asked = [], [], [], []
+        program, scenario = PROGRAMS[workplace.agent], workplace.scenario
+        for turn, (run, start) in enumerate(ways):
+            if turn == len(ways) - 1:
+                agent, variables = workplace.agent, workplace.variables
                 if damage and not self._damaged(agent, variables, damage):
                     return None
-            if repairs and turn == len(scenario.turns) - 1:
-                outputs.append(self._repaired(agent, variables))
+                if repairs:
+                    outputs.append(self._repaired(agent, variables))
+            earlier = len(run.asked)
             words = [
                 *(program.again if turn else program.arguments),
                 f"Go on. {TURN.format(turn)}",
             ]
             code, output, error = _started(
-                [*start, *words], work, variables, run if scenario.aborts else None
+                [*start, *words],
+                workplace.place / "work",
+                workplace.variables,
+                run if scenario.aborts else None,
             )
             codes.append(code)
             outputs.append(output)
             errors.append(error)
+            asked.append(run.asked[earlier:])
         printed, complaints = "\n".join(outputs), "\n".join(errors)
-        (place / "output").write_text(printed, encoding="utf-8")
-        (place / "errors").write_text(complaints, encoding="utf-8")
+        (workplace.place / "output").write_text(printed, encoding="utf-8")
+        (workplace.place / "errors").write_text(complaints, encoding="utf-8")
         files = {
             each.name: each.read_text(encoding="utf-8")
-            for each in sorted(work.glob("*.txt"))
+            for each in sorted((workplace.place / "work").glob("*.txt"))
         }
-        return Done(
-            codes,
-            files,
-            printed,
-            complaints,
-            run,
-            record if is_behind_gateway else None,
-            earlier,
-        )
+        return Done(codes, files, printed, complaints, run, asked, workplace.place)
 
     def _damaged(self, agent: str, variables: dict[str, str], name: str) -> bool:
         """Damages the sessions of the agent; whether they are other ones then."""
@@ -155,49 +193,31 @@ class Trial:
             command, env=variables, capture_output=True, text=True, check=False
         ).stdout
 
-    def _gateway(self, tag: str, record: Path) -> list[str]:
-        program = GATEWAY / "dist/bin.js"
-        options = (
-            "--claims",
-            "promote",
-            "--model",
-            _MODEL,
-            "--record",
-            record,
-            "--sidecar",
-            self.sidecar,
-        )
-        gateway = (
-            node(self.folder),
-            program,
-            "run",
-            "--upstream",
-            self.provider.base(tag),
-            *options,
-        )
-        return [*map(str, gateway), "--"]
 
-    def _directly(
-        self, agent: str, tag: str, folder: Path, variables: dict[str, str]
-    ) -> list[str]:
-        """As the gateway would start it, but with the provider's address."""
-        place = json.dumps(
-            {"base": self.provider.base(tag), "model": _MODEL, "folder": str(folder)}
+@dataclass(frozen=True)
+class Workplace:
+    """Where an agent works: its folders and variables, and how it starts."""
+
+    trial: Trial
+    agent: str
+    place: Path
+    variables: dict[str, str]
+    scenario: Scenario
+
+    @property
+    def start(self) -> list[str]:
+        return [str(executable(self.trial.folder, self.agent))]
+
+    def behind(self, tag: str) -> list[str]:
+        """The start behind a gateway, whose provider has the path ``tag``."""
+        gateway = (
+            node(self.trial.folder),
+            GATEWAY / "dist/bin.js",
+            *("run", "--upstream", self.trial.provider.base(tag)),
+            *("--claims", "promote", "--model", MODEL),
+            *("--record", self.place / "record", "--sidecar", self.trial.sidecar, "--"),
         )
-        module = (GATEWAY / "dist/agents.js").as_uri()
-        script = f"""
-            const {{ AGENTS }} = await import({json.dumps(module)});
-            console.log(JSON.stringify(AGENTS[{json.dumps(agent)}].wiring({place})));
-        """
-        node_command = [str(node(self.folder)), "--input-type=module", "-e", script]
-        printed = subprocess.run(
-            node_command, check=True, capture_output=True, text=True
-        ).stdout
-        wiring = json.loads(printed)
-        variables.update(wiring.get("env", {}))
-        if file := wiring.get("file"):
-            (folder / file["name"]).write_text(file["text"], encoding="utf-8")
-        return [str(executable(self.folder, agent)), *wiring.get("args", ())]
+        return [*map(str, gateway), *self.start]
 
 
 def _started(
@@ -263,6 +283,11 @@ def _result(trial: Trial, names: list[str], agent: str) -> Result:
         if scenario.is_damaged:
             if program.stored:
                 found[name], verdicts[name] = _resumed(trial, agent)
+            continue
+        if scenario.crosses:
+            direct = run(is_behind_gateway=False, leaks=False)
+            found[name] = [*crossings(scenario, direct, trial.crossing(agent, name))]
+            wire = direct.wire or wire
             continue
         if scenario.is_stored:
             leaking = run(is_behind_gateway=False, leaks=True)

@@ -127,9 +127,11 @@ class TaggedReasoning:
     def reclassify(self, blocks: tuple[int, ...]) -> None:
         """Makes these blocks of text reasoning. If they are a copy of native reasoning,
         retracts them (text rule 8.3)."""
-        builder = self.outlet.builder
-        texts = (builder.any_text(self.choice, number) or "" for number in blocks)
-        if self._is_second and builder.parts and self._is_begun_copy("".join(texts)):
+        any_text = self.outlet.builder.any_text
+        texts = [any_text(self.choice, number) for number in blocks]
+        known = [text for text in texts if text is not None]
+        is_known = len(known) == len(texts)
+        if self._is_second and is_known and self._is_begun_copy("".join(known)):
             self.outlet.send(Retract, self.choice, blocks, "duplicate-of-native")
         else:
             self.outlet.send(Reclassify, self.choice, blocks, "reasoning")

@@ -150,6 +150,7 @@ impl Exchange {
     ) -> Response<SidecarBody> {
         let mut params = self.passage.response_params().await;
         params.framing = Some(framing);
+        params.policy = self.listening.policy(params.policy);
         let stream = match self.sidecar.open_live(params).await.and_then(emitting) {
             Ok(stream) => stream,
             Err(error) => return self.uncleaned(error, response),
@@ -161,7 +162,7 @@ impl Exchange {
 
     async fn whole(self, response: Response<SidecarBody>) -> Response<SidecarBody> {
         let (head, body) = response.into_parts();
-        let mut source = KeptSource::new(body);
+        let mut source = KeptSource::new(body, usize::MAX); // bounded by `LONGEST_BODY`
         let mut came = Vec::new();
         while let Some(Ok(slice)) = source.next().await {
             came.extend_from_slice(&slice);
