@@ -150,11 +150,14 @@ def _read_role(cursor: Cursor) -> Reading[bool]:
 
 
 def turn_token(cursor: Cursor) -> Reading[Found]:
-    """Reads a token of the answer's end, with the role in a header."""
+    """Reads a token of the answer's end, with the role in a header. A role with more
+    behind it is no header: ``<|im_start|>assistant -> tool/f`` begins a call."""
     if cursor.inside:
         return (yield from last_token(cursor))
-    if cursor.opener in _HEADERS:
-        yield from _read_role(cursor)
+    is_header = cursor.opener in _HEADERS and (yield from _read_role(cursor))
+    roles = () if is_header or cursor.opener not in _HEADERS else _ROLES
+    if roles and (word := (yield from cursor.ahead(*roles))):
+        raise cursor.mismatch(len(word))
     return mark()
 
 
