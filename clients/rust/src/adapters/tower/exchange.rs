@@ -63,7 +63,12 @@ impl Exchange {
             tools: asked.tools.clone(),
             policy: options.policy.clone(),
             response_template: options.response_template.clone(),
-            emit: Some(Emit { wire: asked.wire.clone(), claims, reasoning: None, rewrite: options.rewrite.then_some(true) }),
+            emit: Some(Emit {
+                wire: asked.wire.clone(),
+                claims,
+                reasoning: None,
+                rewrite: options.rewrite.then_some(true),
+            }),
             ..OpenParams::default()
         };
         let losses = options.losses.clone();
