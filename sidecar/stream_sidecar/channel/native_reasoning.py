@@ -63,7 +63,8 @@ class NativeReasoning:
     ) -> None:
         """Reads ``given``, a text of the native ``field``, which belongs to ``block``
         of the provider. ``document``: the number of the document (see `NativeText`)."""
-        is_same_block = block == self._block and not self._blocks.signed
+        is_open = self._blocks.is_native_open and not self._blocks.signed
+        is_same_block = is_open and block == self._block
         new, repeated = self._mirrors.push(
             field, given, document, same_block=is_same_block
         )

@@ -322,7 +322,9 @@ class Candidate:
         is_readable = tier == "A" or not any(call.unclear for call in calls)
         is_readable = is_readable and all(map(self._is_call, calls))
         if is_crowd(len(calls), end) or not is_readable:
-            self._refuse(end, "" if tier == "C" else "malformed-tool-text")
+            # arguments that are there, and are no object: a call was meant
+            is_meant = tier != "C" or any(call.unclear and call.key for call in calls)
+            self._refuse(end, "malformed-tool-text" if is_meant else "")
             return None
         if self._allowed(calls, tier, raw):
             complete = opening, PieceKind.CALL, end, calls
