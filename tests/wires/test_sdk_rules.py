@@ -76,6 +76,7 @@ def _of_chat(documents: list[Any]) -> Read:
         if chunk.object == "chat.completion.chunk":  # as the helper chooses
             [*state.handle_chunk(chunk)]
     (choice,) = state.get_final_completion().choices
+    assert choice.message.role, "the helper of openai-node fails without a role"
     functions = [each.function for each in choice.message.tool_calls or ()]
     calls = [_call(each.name, each.arguments) for each in functions]
     return choice.message.content or "", calls, choice.finish_reason

@@ -35,6 +35,8 @@ calls the gateway as it would call the provider. Everything else passes unchange
                      web pages that may call the gateway (http://localhost:3000); may be
                      repeated
   --claims WHAT      calls that the model wrote as text: drop, promote or text (drop)
+  --rewrite          write anew what the official SDKs cannot read, for local servers and
+                     proxies
   --provider NAME    the provider's name, if the URL does not show it
   --model NAME       the model, for agents that need one in their configuration
   --response-template FILE
@@ -61,6 +63,7 @@ const OPTIONS = {
   host: { type: "string" },
   "allow-origin": { type: "string", multiple: true },
   claims: { type: "string" },
+  rewrite: { type: "boolean" },
   provider: { type: "string" },
   model: { type: "string" },
   "response-template": { type: "string" },
@@ -127,7 +130,8 @@ function readArguments(words: readonly string[]): Arguments | string {
   return {
     options: {
       upstreams: Object.fromEntries(upstream.map(upstreamOf)),
-      ...{ claims, prepare: !given["no-prepare"], ...(given.provider && { provider: given.provider }) },
+      ...{ claims, rewrite: given.rewrite ?? false, prepare: !given["no-prepare"] },
+      ...(given.provider && { provider: given.provider }),
       ...(given.record !== undefined && { record: given.record }),
       allowOrigins: (given["allow-origin"] ?? []).map(readBy("--allow-origin", checkedOrigin)),
       ...(given["response-template"] !== undefined && { responseTemplate: templateIn(given["response-template"]) }),

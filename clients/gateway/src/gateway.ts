@@ -45,7 +45,7 @@ export type { Phrase, PhraseKind, TurnReport } from "./lines.js";
 
 export interface GatewayOptions extends Pick<
   SidecarFetchOptions,
-  "provider" | "policy" | "responseTemplate" | "claims" | "prepare"
+  "provider" | "policy" | "responseTemplate" | "claims" | "rewrite" | "prepare"
 > {
   /** The base URL of the provider for each path: a scheme, a host and a path. `/` is for all other paths. */
   upstreams: Readonly<Record<string, string | URL>>;
@@ -59,9 +59,9 @@ export interface GatewayOptions extends Pick<
   onTrouble?: (line: string) => void;
 }
 
-const { provider, policy, responseTemplate, claims, prepare } = FETCH;
+const { provider, policy, responseTemplate, claims, rewrite, prepare } = FETCH;
 const OPTIONS: Checks<GatewayOptions> = {
-  ...{ provider, policy, responseTemplate, claims, prepare },
+  ...{ provider, policy, responseTemplate, claims, rewrite, prepare },
   upstreams: data,
   record: text,
   allowOrigins: data,
@@ -206,8 +206,9 @@ class Gateway {
       else if (came.whole?.text && !/^\s*\{/.test(came.whole.text)) lose(NO_OBJECT);
       return came.response;
     };
-    const { provider, policy, responseTemplate, claims, prepare } = this.#options;
-    const chosen = { ...(provider && { provider }), ...(policy && { policy }), ...(claims && { claims }) };
+    const { provider, policy, responseTemplate, claims, rewrite, prepare } = this.#options;
+    const cleaned = { ...(claims && { claims }), ...(rewrite && { rewrite }) };
+    const chosen = { ...(provider && { provider }), ...(policy && { policy }), ...cleaned };
     const cleaning: SidecarFetchOptions = {
       ...chosen,
       ...(responseTemplate && { responseTemplate }),

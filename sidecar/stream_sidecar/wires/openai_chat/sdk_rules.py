@@ -1,9 +1,10 @@
 """Which chunks the official SDKs can join to those before them.
 
 The SDKs count the calls of a choice by ``index``, join names and ids as they join text,
-leave out documents that are not called ``chat.completion.chunk``, and fail at a second
-list of objects without ``index`` in a delta (openai-python, ``lib/streaming``;
-openai-node, ``ChatCompletionStream``). Example: LiteLLM's ``thinking_blocks``.
+leave out documents that are not called ``chat.completion.chunk``, and fail at a choice
+that begins without a ``role`` and at a second list of objects without ``index`` in a
+delta (openai-python, ``lib/streaming``; openai-node, ``ChatCompletionStream``).
+Example: LiteLLM's ``thinking_blocks``.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ class ChatSdkRules:
     """Looks at all chunks of one stream, in their order."""
 
     def __init__(self) -> None:
+        self._begun: set[int] = set()  # choices that have a role
         self._calls: dict[int, int] = {}  # choice -> how many calls have begun
         self._are_other = False  # calls have other indexes in what is written
         #: a choice and the names of members -> the objects without index in that list
@@ -76,6 +78,10 @@ class ChatSdkRules:
             return False
         if choice.get("finish_reason") == "stop" and index in self._calls:
             return False
+        if index not in self._begun and any(delta.values()):
+            self._begun.add(index)
+            if not delta.get("role"):
+                return False
         if not all(isinstance(delta.get(name), str | None) for name in _TEXTS):
             return False
         return self._can_join(delta, (index,))
