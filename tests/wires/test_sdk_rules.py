@@ -164,17 +164,9 @@ def test_a_message_begins_once() -> None:
     assert _of_messages(documents)[0] == "Hi"
 
 
-ODD = {
-    "openai-chat/documents-of-others",
-    "openai-chat/errors-of-gateways",
-    "openai-chat/finish-behind-every-chunk",
-    "openai-chat/llamacpp-error-field",
-    "openai-chat/minimax-whole-message",
-    "openai-chat/perplexity-stream",
-    "openai-chat/whole-message-without-text",
-}
-"""The SDK leaves out documents of these: all with another ``object``, or an error. It
-reads the text and the calls from the others."""
+ODD = {"openai-chat/minimax-whole-message", "openai-chat/perplexity-stream"}
+"""The SDK leaves out documents of these, which have another ``object``. It reads the
+text and the calls from the others."""
 
 
 def test_the_others_stay_as_they_came() -> None:
