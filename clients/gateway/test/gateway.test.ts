@@ -75,23 +75,6 @@ async function ask(url: string, body: string | Uint8Array, headers: object = {},
   return { message, body: await buffer(message) };
 }
 
-test("with rewrite the SDK reads a call whose fragments have growing indexes", async () => {
-  const fragment = (index: number, call: object) => chunk({ tool_calls: [{ index, ...call }] });
-  const growing = sse(
-    fragment(0, { id: "a", type: "function", function: { name: "read", arguments: '{"n"' } }),
-    fragment(1, { function: { name: "", arguments: ": 1}" } }),
-    chunk({}, "tool_calls"),
-  );
-  const base = await upstream((_, response) => response.writeHead(200, EVENTS).end(growing));
-  const read = async (options: Partial<GatewayOptions>) => {
-    const openai = new OpenAI({ apiKey: "k", baseURL: `${await before(base, options)}/v1` });
-    const { choices } = await openai.chat.completions.stream({ ...ASKED, stream: true }).finalChatCompletion();
-    return choices[0]?.message.tool_calls?.map((each) => each.type === "function" && each.function.arguments);
-  };
-  expect(await read({ rewrite: true })).toEqual(['{"n": 1}']);
-  await expect(read({})).rejects.toThrow();
-});
-
 test("a stream of Chat Completions comes out clean, under the SDK, and a line says what was removed", async () => {
   const base = await before(await upstream((_request, reply) => reply.writeHead(200, EVENTS).end(LEAKING)));
   const client = new OpenAI({ apiKey: "k", baseURL: `${base}/v1` });
@@ -571,4 +554,21 @@ test("one that is killed says so, and the sidecar goes on from its log", async (
   const { body } = await answer;
   expect([...body.toString().matchAll(/"content":"([^"]*)"/g)].map(([, words]) => words).join("")).toBe("Four.");
   await own.shutdown();
+});
+
+test("with rewrite the SDK reads a call whose fragments have growing indexes", async () => {
+  const fragment = (index: number, call: object) => chunk({ tool_calls: [{ index, ...call }] });
+  const growing = sse(
+    fragment(0, { id: "a", type: "function", function: { name: "read", arguments: '{"n"' } }),
+    fragment(1, { function: { name: "", arguments: ": 1}" } }),
+    chunk({}, "tool_calls"),
+  );
+  const base = await upstream((_, response) => response.writeHead(200, EVENTS).end(growing));
+  const read = async (options: Partial<GatewayOptions>) => {
+    const openai = new OpenAI({ apiKey: "k", baseURL: `${await before(base, options)}/v1` });
+    const { choices } = await openai.chat.completions.stream({ ...ASKED, stream: true }).finalChatCompletion();
+    return choices[0]?.message.tool_calls?.map((each) => each.type === "function" && each.function.arguments);
+  };
+  expect(await read({ rewrite: true })).toEqual(['{"n": 1}']);
+  await expect(read({})).rejects.toThrow();
 });
