@@ -145,6 +145,7 @@ TEXTS = {
 }
 
 
+@pytest.mark.thorough  # under a coverage's tracer it takes minutes
 @pytest.mark.usefixtures("small")
 @pytest.mark.parametrize("text", TEXTS)
 @pytest.mark.parametrize("name", LONG)
