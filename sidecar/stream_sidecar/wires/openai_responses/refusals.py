@@ -95,8 +95,8 @@ class ResponsesCleaner(ItemCleaner):
         return item
 
     def _why_not(self, item: JsonObject, kind: str, id: str) -> str:
-        if not id:
-            return NO_ID
+        if not id:  # OpenAI requires it of a hosted call, not of what belongs to a call
+            return NO_ID if kind.endswith("_call") else ""
         if self._thought == "gone":
             return TORN
         if id in self._sent:
