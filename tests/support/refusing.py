@@ -694,7 +694,8 @@ def _models_input(wire: str, body: Json) -> bool:
 
 @check
 def _null_content(wire: str, body: Json) -> bool:
-    items = [item for item in body["input"] if item.get("role")]
+    turns = (item for item in body["input"] if item.get("type", "message") == "message")
+    items = [item for item in turns if item.get("role")]
     return any(item.get("content") is None for item in items)
 
 

@@ -173,13 +173,6 @@ class BedrockConverseWire(BlockWire):
             redacted = _bytes_of(known, redacted) if known else redacted
             block.item[REASONING] = {"redactedContent": redacted}
 
-    def _image(self, _block: ContentBlock, members: JsonObject) -> None:
-        """Reads a picture, which is no text, or that it failed."""
-        if error := self.body(members, "image").get("error"):
-            self.fail({"error": error})
-        else:
-            self.ignored("image", {"image": members["image"]})
-
     def _citation(self, _block: ContentBlock, members: JsonObject) -> None:
         for item in self.each_object(members, "citation"):
             self._cite(item)
@@ -251,7 +244,6 @@ _MEMBERS: dict[str, _MemberReader] = {
     "toolUse": BedrockConverseWire._tool_use,
     "toolResult": BedrockConverseWire._tool_result,
     "reasoningContent": BedrockConverseWire._reasoning,
-    "image": BedrockConverseWire._image,
     "citation": BedrockConverseWire._citation,
     "citationsContent": BedrockConverseWire._cited,
 }
