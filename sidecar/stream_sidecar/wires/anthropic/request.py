@@ -38,7 +38,7 @@ _UNSIGNED = (
     " without it are, too"
 )
 
-_OWN_FIELDS = (THINKING, "reasoningContent")
+_OWN_FIELDS = ((THINKING,), ("reasoningContent",))
 """Fields whose thinking Anthropic signed, also through Bedrock."""
 
 _CONTAINER = (
@@ -87,9 +87,8 @@ def _thought(turn: Rendering, block: TurnBlock) -> JsonObject | None:
 def _is_anthropics(block: TurnBlock) -> bool:
     """Whether a signature in ``block`` may be Anthropic's: of its own wires, or in
     LiteLLM's copies of its blocks, beside fields that only repeat the text."""
-    return block.fields in ((name,) for name in _OWN_FIELDS) or any(
-        name.split(".")[-1] == BLOCKS for name in block.fields
-    )
+    is_own = block.fields in _OWN_FIELDS
+    return is_own or any(name.split(".")[-1] == BLOCKS for name in block.fields)
 
 
 def _call(turn: Rendering, block: TurnBlock) -> JsonObject | None:

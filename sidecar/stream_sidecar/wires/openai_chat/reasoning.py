@@ -151,8 +151,8 @@ def _fragment(
     if text:
         blocks.text(signature or None)
         is_signed = bool(signature) and not blocks.is_sealed
-        part = ReasoningPart(text, name, choice.index, blocks.key, is_signed)
-        choice.parts.append(part)
+        thought = ReasoningPart(text, name, choice.index, blocks.key, is_signed)
+        choice.parts.append(thought)
     if signature and reasoning.sign(blocks, signature):
         part = ReasoningStatePart(choice.index, signature, None, blocks.key, name)
         choice.parts.append(part)
