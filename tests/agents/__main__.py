@@ -4,8 +4,10 @@ Each agent is installed into a folder of its own (``--folder``, else ``.agents``
 asks a provider that plays a script, directly and behind the gateway. Directly the
 provider is clean, behind the gateway it leaks. Both times the agent has to do the same:
 the same calls in the same order, the same files, as many requests give or take one, the
-same words printed, no id twice, and no leak in a request. A clean provider behind the
-gateway is handed on document for document. ``--write`` writes the table of the page.
+same words printed, no id twice, and no leak in a request or in a stored session. A
+clean provider behind the gateway is handed on document for document. A session that was
+begun without the gateway goes on behind it, and then without it. ``--write`` writes the
+table of the page.
 """
 
 from __future__ import annotations
@@ -19,27 +21,35 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
+from itertools import cycle, islice
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from compared import Done, changes, differences, refusals, repairs
-from damages import DAMAGES, LOGS, Lines
+from compared import Done, changes, crossings, differences, refusals, repairs
+from damages import DAMAGES, LOSES_ANSWER, damaged
 from environment import ROOT, ensure
-from programs import PROGRAMS, environment, executable, install, node, version
+from programs import (
+    MODEL,
+    PROGRAMS,
+    environment,
+    executable,
+    install,
+    node,
+    version,
+)
 from provider import TURN, Provider, Run
-from scenarios import SCENARIOS
+from scenarios import SCENARIOS, Scenario
 
 TYPESCRIPT = ROOT / "clients/typescript"
 GATEWAY = ROOT / "clients/gateway"
-PAGE = GATEWAY / "README.md"
+PAGE = GATEWAY / "DETAILS.md"
 _TABLE = re.compile(r"(<!-- agents: begin -->)\n.*?(<!-- agents: end -->)", re.DOTALL)
 _SECONDS = 180
-_MODEL = "test-model"
 _AT_ONCE = 2
 
 
@@ -55,82 +65,126 @@ class Trial:
         is_behind_gateway: bool,
         leaks: bool,
         repairs: bool = False,
-        damage: str = "",
     ) -> Done:
-        """All turns of a scenario. ``repairs``: the stored session, before the last;
-        ``damage``: done to it before that, a name of `DAMAGES`."""
+        """All turns of a scenario. ``repairs``: the stored session, before the last."""
+        done = self._run(agent, name, is_behind_gateway, leaks, repairs)
+        assert done is not None
+        return done
+
+    def resumed(
+        self, agent: str, damage: str, *, is_behind_gateway: bool
+    ) -> Done | None:
+        """A session that is damaged and repaired before the last turn. ``damage``: a
+        name of `DAMAGES`, or "". None if it changes nothing in the agent's sessions."""
+        return self._run(agent, "damaged", is_behind_gateway, False, True, damage)
+
+    def _run(
+        self,
+        agent: str,
+        name: str,
+        is_behind_gateway: bool,
+        leaks: bool,
+        repairs: bool,
+        damage: str = "",
+    ) -> Done | None:
         scenario = SCENARIOS[name]
         way = "gateway" if is_behind_gateway else "direct"
         tag = f"{agent}-{name}-{way}-{'leaks' if leaks else 'clean'}"
         tag += "-repaired" if repairs else ""
         tag += f"-{damage.replace(' ', '-')}" if damage else ""
-        run = self.provider.runs[tag] = Run(scenario, leaks, PROGRAMS[agent].has_tools)
+        run = self._played(tag, Run(scenario, leaks, PROGRAMS[agent].has_tools))
+        workplace = self._workplace(agent, tag, scenario)
+        start = workplace.behind(tag) if is_behind_gateway else workplace.start
+        return self._turns(
+            workplace,
+            [(run, start)] * len(scenario.turns),
+            repairs=repairs,
+            damage=damage,
+        )
+
+    def crossing(self, agent: str, name: str) -> Done:
+        """Every second turn behind the gateway, where the provider leaks."""
+        scenario = SCENARIOS[name]
+        tag = f"{agent}-{name}-crossing"
+        direct = self._played(tag, Run(scenario, False, PROGRAMS[agent].has_tools))
+        behind = self._played(f"{tag}-behind", replace(direct, leaks=True, asked=[]))
+        workplace = self._workplace(agent, tag, scenario)
+        ways = (direct, workplace.start), (behind, workplace.behind(f"{tag}-behind"))
+        done = self._turns(workplace, [*islice(cycle(ways), len(scenario.turns))])
+        assert done is not None
+        return done
+
+    def _played(self, tag: str, run: Run) -> Run:
+        self.provider.runs[tag] = run
+        return run
+
+    def _workplace(self, agent: str, tag: str, scenario: Scenario) -> Workplace:
+        """An empty home folder, whose user asks the provider at the path ``tag``."""
         place = self.folder / "runs" / tag
         shutil.rmtree(place, ignore_errors=True)
-        home, work, wiring, record = (
-            place / each for each in ("home", "work", "wiring", "record")
-        )
-        for each in (home, work, wiring):
-            each.mkdir(parents=True)
-        variables = environment(self.folder, agent, home)
-        start = [str(executable(self.folder, agent))]
-        if scenario.seals:
+        for each in ("home", "work"):
+            (place / each).mkdir(parents=True)
+        base = self.provider.base(tag)
+        variables = environment(self.folder, agent, place / "home", base)
+        # opencode's damages are those of a store that has asked Anthropic's API
+        if scenario.seals or (scenario.is_damaged and agent == "opencode"):
             variables |= PROGRAMS[agent].binding or {}
-            variables["ANTHROPIC_BASE_URL"] = self.provider.base(tag)
-            start = ["env", *start]  # the gateway sets this variable only for others
-        if is_behind_gateway:
-            start = [*self._gateway(tag, record), *start]
-        elif not scenario.seals:
-            start = self._directly(agent, tag, wiring, variables)
-        codes, outputs, errors = [], [], []
-        for turn in range(len(scenario.turns)):
-            program = PROGRAMS[agent]
-            if turn == len(scenario.turns) - 1:
-                earlier = len(run.asked)
-                if damage:
-                    self._damaged(agent, variables, DAMAGES[damage])
-            if repairs and turn == len(scenario.turns) - 1:
-                outputs.append(self._repaired(agent, variables))
+            variables["ANTHROPIC_BASE_URL"] = base
+        return Workplace(self, agent, place, variables, scenario)
+
+    def _turns(
+        self,
+        workplace: Workplace,
+        ways: list[tuple[Run, list[str]]],
+        *,
+        repairs: bool = False,
+        damage: str = "",
+    ) -> Done | None:
+        """``ways``: for each turn, the run that is asked, and how the agent starts.
+        None if the ``damage`` changes nothing in the agent's sessions."""
+        codes, outputs, errors, asked = [], [], [], []
+        program, scenario = PROGRAMS[workplace.agent], workplace.scenario
+        for turn, (run, start) in enumerate(ways):
+            if turn == len(ways) - 1:
+                agent, variables = workplace.agent, workplace.variables
+                if damage and not self._damaged(agent, variables, damage):
+                    return None
+                if repairs:
+                    outputs.append(self._repaired(agent, variables))
+            earlier = len(run.asked)
             words = [
                 *(program.again if turn else program.arguments),
                 f"Go on. {TURN.format(turn)}",
             ]
             code, output, error = _started(
-                [*start, *words], work, variables, run if scenario.aborts else None
+                [*start, *words],
+                workplace.place / "work",
+                workplace.variables,
+                run if scenario.aborts else None,
             )
             codes.append(code)
             outputs.append(output)
             errors.append(error)
+            asked.append(run.asked[earlier:])
         printed, complaints = "\n".join(outputs), "\n".join(errors)
-        (place / "output").write_text(printed, encoding="utf-8")
-        (place / "errors").write_text(complaints, encoding="utf-8")
+        (workplace.place / "output").write_text(printed, encoding="utf-8")
+        (workplace.place / "errors").write_text(complaints, encoding="utf-8")
         files = {
             each.name: each.read_text(encoding="utf-8")
-            for each in sorted(work.glob("*.txt"))
+            for each in sorted((workplace.place / "work").glob("*.txt"))
         }
-        return Done(
-            codes,
-            files,
-            printed,
-            complaints,
-            run,
-            record if is_behind_gateway else None,
-            earlier,
-        )
+        return Done(codes, files, printed, complaints, run, asked, workplace.place)
 
-    def _damaged(
-        self, agent: str, variables: dict[str, str], damage: Callable[[Lines], Lines]
-    ) -> None:
-        """Damages the logs of the agent."""
-        name = PROGRAMS[agent].stored
-        command = [self.sidecar, "repair", "--list", name, "--output-format", "json"]
+    def _damaged(self, agent: str, variables: dict[str, str], name: str) -> bool:
+        """Damages the sessions of the agent; whether they are other ones then."""
+        stored = PROGRAMS[agent].stored
+        command = [self.sidecar, "repair", "--list", stored, "--output-format", "json"]
         listed = subprocess.run(
             [*map(str, command)], env=variables, capture_output=True, check=True
         ).stdout
-        for path in map(Path, json.loads(listed)["agents"][0]["files"]):
-            if path.suffix == ".jsonl":
-                lines = path.read_bytes().split(b"\n")
-                path.write_bytes(b"\n".join(damage(lines)))
+        paths = map(Path, json.loads(listed)["agents"][0]["files"])
+        are_changed = [damaged(path, name) for path in paths]
+        return any(are_changed)
 
     def _repaired(self, agent: str, variables: dict[str, str]) -> str:
         """What the command says. It fails where bound texts are left as they were."""
@@ -139,49 +193,31 @@ class Trial:
             command, env=variables, capture_output=True, text=True, check=False
         ).stdout
 
-    def _gateway(self, tag: str, record: Path) -> list[str]:
-        program = GATEWAY / "dist/bin.js"
-        options = (
-            "--claims",
-            "promote",
-            "--model",
-            _MODEL,
-            "--record",
-            record,
-            "--sidecar",
-            self.sidecar,
-        )
-        gateway = (
-            node(self.folder),
-            program,
-            "run",
-            "--upstream",
-            self.provider.base(tag),
-            *options,
-        )
-        return [*map(str, gateway), "--"]
 
-    def _directly(
-        self, agent: str, tag: str, folder: Path, variables: dict[str, str]
-    ) -> list[str]:
-        """As the gateway would start it, but with the provider's address."""
-        place = json.dumps(
-            {"base": self.provider.base(tag), "model": _MODEL, "folder": str(folder)}
+@dataclass(frozen=True)
+class Workplace:
+    """Where an agent works: its folders and variables, and how it starts."""
+
+    trial: Trial
+    agent: str
+    place: Path
+    variables: dict[str, str]
+    scenario: Scenario
+
+    @property
+    def start(self) -> list[str]:
+        return [str(executable(self.trial.folder, self.agent))]
+
+    def behind(self, tag: str) -> list[str]:
+        """The start behind a gateway, whose provider has the path ``tag``."""
+        gateway = (
+            node(self.trial.folder),
+            GATEWAY / "dist/bin.js",
+            *("run", "--upstream", self.trial.provider.base(tag)),
+            *("--claims", "promote", "--model", MODEL),
+            *("--record", self.place / "record", "--sidecar", self.trial.sidecar, "--"),
         )
-        module = (GATEWAY / "dist/agents.js").as_uri()
-        script = f"""
-            const {{ AGENTS }} = await import({json.dumps(module)});
-            console.log(JSON.stringify(AGENTS[{json.dumps(agent)}].wiring({place})));
-        """
-        node_command = [str(node(self.folder)), "--input-type=module", "-e", script]
-        printed = subprocess.run(
-            node_command, check=True, capture_output=True, text=True
-        ).stdout
-        wiring = json.loads(printed)
-        variables.update(wiring.get("env", {}))
-        if file := wiring.get("file"):
-            (folder / file["name"]).write_text(file["text"], encoding="utf-8")
-        return [str(executable(self.folder, agent)), *wiring.get("args", ())]
+        return [*map(str, gateway), *self.start]
 
 
 def _started(
@@ -218,25 +254,24 @@ def _started(
 
 @dataclass(frozen=True)
 class Result:
-    """What was found of an agent, by scenario."""
+    """What was found of an agent, by scenario, and the verdict."""
 
     agent: str
     version: str
     wire: str
     found: dict[str, list[str]]
+    verdicts: dict[str, str]
 
     def row(self, names: list[str]) -> str:
-        same = ("same", "**differs**")
-        verdicts = (
-            same[bool(self.found[name])] if name in self.found else "" for name in names
-        )
+        verdicts = (self.verdicts.get(name, "") for name in names)
         return _cells(
             f"{PROGRAMS[self.agent].title} {self.version}", self.wire, *verdicts
         )
 
 
 def _result(trial: Trial, names: list[str], agent: str) -> Result:
-    found, wire = {}, ""
+    found: dict[str, list[str]] = {}
+    verdicts, wire = {}, ""
     for name in names:
         scenario = SCENARIOS[name]
         program = PROGRAMS[agent]
@@ -246,36 +281,47 @@ def _result(trial: Trial, names: list[str], agent: str) -> Result:
             continue
         run = partial(trial.run, agent, name)
         if scenario.is_damaged:
-            if program.stored not in LOGS:
-                continue
-            found[name] = [
-                f"{damage}: {refusal}"
-                for damage in DAMAGES
-                for refusal in refusals(
-                    scenario,
-                    run(
-                        is_behind_gateway=False,
-                        leaks=False,
-                        repairs=True,
-                        damage=damage,
-                    ),
-                )
-            ]
+            if program.stored:
+                found[name], verdicts[name] = _resumed(trial, agent)
+            continue
+        if scenario.crosses:
+            direct = run(is_behind_gateway=False, leaks=False)
+            found[name] = [*crossings(scenario, direct, trial.crossing(agent, name))]
+            wire = direct.wire or wire
             continue
         if scenario.is_stored:
             leaking = run(is_behind_gateway=False, leaks=True)
             repaired = run(is_behind_gateway=False, leaks=True, repairs=True)
             found[name] = [*repairs(scenario, leaking, repaired)]
-            continue
-        direct = run(is_behind_gateway=False, leaks=False)
-        found[name] = [
-            *differences(scenario, direct, run(is_behind_gateway=True, leaks=True))
-        ]
-        if not scenario.aborts:
-            clean = run(is_behind_gateway=True, leaks=False)
-            found[name] += [*differences(scenario, direct, clean), *changes(clean)]
-        wire = direct.wire or wire
-    return Result(agent, version(trial.folder, agent), wire, found)
+        else:
+            direct = run(is_behind_gateway=False, leaks=False)
+            leaking = run(is_behind_gateway=True, leaks=True)
+            found[name] = [*differences(scenario, direct, leaking)]
+            if not scenario.aborts:
+                clean = run(is_behind_gateway=True, leaks=False)
+                found[name] += [*differences(scenario, direct, clean), *changes(clean)]
+            wire = direct.wire or wire
+        verdicts[name] = "**differs**" if found[name] else "same"
+    return Result(agent, version(trial.folder, agent), wire, found, verdicts)
+
+
+def _resumed(trial: Trial, agent: str) -> tuple[list[str], str]:
+    """What a provider refuses of sessions that were damaged and repaired, and how many
+    of them it takes."""
+    fault = PROGRAMS[agent].own_fault
+    found: dict[str, list[str]] = {}
+    for damage in ("", *DAMAGES):
+        for is_behind_gateway in (False, True) if fault else (False,):
+            done = trial.resumed(agent, damage, is_behind_gateway=is_behind_gateway)
+            if done is None:
+                continue
+            refused = {*refusals(done, has_answer=damage not in LOSES_ANSWER)}
+            if not is_behind_gateway:
+                refused -= fault
+            found.setdefault(damage or "nothing", []).extend(sorted(refused))
+    texts = [f"{damage}: {text}" for damage, each in found.items() for text in each]
+    taken = sum(not each for each in found.values())
+    return texts, f"{taken} of {len(found)}"
 
 
 def _table_and_differences(

@@ -1,6 +1,8 @@
 """The agents: where they come from, and how one is asked without a person.
 
-How an agent is pointed at a provider is the gateway's own table: `agents.ts`.
+The settings are those of a user who asks a provider at an address: ``{base}`` in a
+text or a variable. How an agent gets the gateway's address is the gateway's own table,
+`agents.ts`.
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 NODE = "node@24"
+MODEL = "test-model"
 BINDING = "claude-opus-5-5"
 """A model that binds its thinking to everything before it."""
 
@@ -38,6 +41,8 @@ class Program:
     binding: dict[str, str] | None = None
     #: What ``stream-sidecar repair`` calls its sessions.
     stored: str = ""
+    #: What a provider refuses of every session that it resumes, whatever is stored.
+    own_fault: frozenset[str] = frozenset()
 
 
 _KEY = {"OPENAI_API_KEY": "k"}
@@ -50,7 +55,52 @@ _GEMINI = {
     "general": {"disableAutoUpdate": True, "enableAutoUpdate": False},
 }
 _QWEN = {**_GEMINI, "security": {"auth": {"selectedType": "openai"}}}
+_CHAT = {"baseURL": "{base}/v1", "apiKey": "k"}
 _OPENCODE = {
+    "permission": "allow",
+    "share": "disabled",
+    "model": f"own/{MODEL}",
+    "provider": {
+        "own": {
+            "npm": "@ai-sdk/openai-compatible",
+            "options": _CHAT,
+            "models": {MODEL: {"name": MODEL}},
+        }
+    },
+}
+_CODEX = f"""
+model = "{MODEL}"
+model_provider = "own"
+[model_providers.own]
+name = "own"
+base_url = "{{base}}/v1"
+env_key = "OPENAI_API_KEY"
+"""
+_CONTINUE = {
+    "name": "own",
+    "version": "1.0.0",
+    "schema": "v1",
+    "models": [
+        {
+            "name": MODEL,
+            "provider": "openai",
+            "model": MODEL,
+            "apiBase": "{base}/v1",
+            "apiKey": "k",
+        }
+    ],
+}
+_PI = {
+    "providers": {
+        "own": {
+            "baseUrl": "{base}/v1",
+            "api": "openai-completions",
+            "apiKey": "k",
+            "models": [{"id": MODEL, "name": MODEL, "reasoning": True}],
+        }
+    }
+}
+_BOUND = {
     "model": f"anthropic/{BINDING}",
     "provider": {
         "anthropic": {
@@ -61,6 +111,14 @@ _OPENCODE = {
     },
 }
 
+_AIDER = (
+    *("--model", f"openai/{MODEL}", "--yes-always", "--no-check-update"),
+    "--no-show-model-warnings",
+    "--chat-history-file=chat.md",  # else at the root of a repository
+    "--input-history-file=input",
+    *("--analytics-disable", "--no-git", "--no-pretty", "--message"),
+)
+
 PROGRAMS = {
     "claude": Program(
         "Claude Code",
@@ -70,6 +128,7 @@ PROGRAMS = {
         ("--dangerously-skip-permissions", "-c", "-p"),
         {
             "ANTHROPIC_API_KEY": "k",
+            "ANTHROPIC_BASE_URL": "{base}",
             "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
             "DISABLE_AUTOUPDATER": "1",
             "IS_SANDBOX": "1",
@@ -90,7 +149,7 @@ PROGRAMS = {
             "--dangerously-bypass-approvals-and-sandbox",
         ),
         _KEY,
-        {".codex/config.toml": 'model = "test-model"\n'},
+        {".codex/config.toml": _CODEX},
         stored="codex",
     ),
     "gemini": Program(
@@ -99,8 +158,15 @@ PROGRAMS = {
         "gemini",
         ("-m", "gemini-2.5-flash", "--yolo", "-p"),
         ("-m", "gemini-2.5-flash", "--yolo", "--resume", "latest", "-p"),
-        {"GEMINI_API_KEY": "k", "GEMINI_CLI_TRUST_WORKSPACE": "true"},
+        {
+            "GEMINI_API_KEY": "k",
+            "GEMINI_CLI_TRUST_WORKSPACE": "true",
+            "GOOGLE_GEMINI_BASE_URL": "{base}",
+        },
         {".gemini/settings.json": json.dumps(_GEMINI)},
+        stored="gemini-cli",
+        # google-gemini/gemini-cli#29365
+        own_fault=frozenset(("other-number-of-results",)),
     ),
     "qwen": Program(
         "qwen-code",
@@ -108,8 +174,9 @@ PROGRAMS = {
         "qwen",
         ("--yolo", "-p"),
         ("--yolo", "-c", "-p"),
-        {**_KEY, "OPENAI_MODEL": "test-model"},
+        {**_KEY, "OPENAI_MODEL": MODEL, "OPENAI_BASE_URL": "{base}/v1"},
         {".qwen/settings.json": json.dumps(_QWEN)},
+        stored="qwen-code",
     ),
     "opencode": Program(
         "opencode",
@@ -124,11 +191,9 @@ PROGRAMS = {
             "OPENCODE_DISABLE_LSP_DOWNLOAD": "1",
         },
         {
-            ".config/opencode/opencode.json": json.dumps(
-                {"permission": "allow", "share": "disabled"}
-            )
+            ".config/opencode/opencode.json": json.dumps(_OPENCODE),
         },
-        binding={"OPENCODE_CONFIG_CONTENT": json.dumps(_OPENCODE)},
+        binding={"OPENCODE_CONFIG_CONTENT": json.dumps(_BOUND)},
         stored="opencode",
     ),
     "cn": Program(
@@ -137,7 +202,8 @@ PROGRAMS = {
         "cn",
         ("--auto", "-p"),
         ("--auto", "--resume", "-p"),
-        _KEY,
+        {},
+        {".continue/config.yaml": json.dumps(_CONTINUE)},
     ),
     "copilot": Program(
         "Copilot CLI",
@@ -145,28 +211,41 @@ PROGRAMS = {
         "copilot",
         ("--allow-all-tools", "-p"),
         ("--allow-all-tools", "--continue", "-p"),
-        {"COPILOT_OFFLINE": "true", "COPILOT_PROVIDER_API_KEY": "k"},
+        {
+            "COPILOT_OFFLINE": "true",
+            "COPILOT_PROVIDER_API_KEY": "k",
+            "COPILOT_PROVIDER_BASE_URL": "{base}/v1",
+            "COPILOT_PROVIDER_TYPE": "openai",
+            "COPILOT_MODEL": MODEL,
+        },
+        stored="copilot-cli",
     ),
     "pi": Program(
-        "pi", "@earendil-works/pi-coding-agent", "pi", ("-p",), ("-c", "-p"), _KEY
+        "pi",
+        "@earendil-works/pi-coding-agent",
+        "pi",
+        ("-p",),
+        ("-c", "-p"),
+        {},
+        {
+            ".pi/agent/models.json": json.dumps(_PI),
+            ".pi/agent/settings.json": json.dumps(
+                {"defaultProvider": "own", "defaultModel": MODEL}
+            ),
+        },
+        stored="pi",
     ),
     "aider": Program(
         "aider",
         "aider-chat",
         "aider",
-        (
-            *("--model", "openai/test-model", "--yes-always", "--no-check-update"),
-            *(
-                "--no-show-model-warnings",
-                "--chat-history-file=chat.md",  # else at the root of a repository
-                "--input-history-file=input",
-                "--analytics-disable",
-                "--no-git",
-                "--no-pretty",
-                "--message",
-            ),
-        ),
-        environment={**_KEY, "LITELLM_LOCAL_MODEL_COST_MAP": "True"},
+        _AIDER,
+        ("--restore-chat-history", *_AIDER),
+        {
+            **_KEY,
+            "OPENAI_API_BASE": "{base}/v1",
+            "LITELLM_LOCAL_MODEL_COST_MAP": "True",
+        },
         has_tools=False,
         is_python=True,
     ),
@@ -223,12 +302,13 @@ def version(folder: Path, name: str) -> str:
     return str(json.loads(manifest.read_text(encoding="utf-8"))["version"])
 
 
-def environment(folder: Path, name: str, home: Path) -> dict[str, str]:
-    """Of a machine on which nothing is set up; writes the settings of the agent."""
+def environment(folder: Path, name: str, home: Path, base: str) -> dict[str, str]:
+    """Of a machine on which only the agent is set up; writes its settings."""
     program = PROGRAMS[name]
     for at, text in program.settings.items():
         (home / at).parent.mkdir(parents=True, exist_ok=True)
-        (home / at).write_text(text, encoding="utf-8")
+        (home / at).write_text(text.replace("{base}", base), encoding="utf-8")
+    own = program.environment.items()
     return {
         "HOME": str(home),
         "PATH": f"{node(folder).parent}{os.pathsep}{os.environ['PATH']}",
@@ -237,5 +317,5 @@ def environment(folder: Path, name: str, home: Path) -> dict[str, str]:
         "NO_COLOR": "1",
         "CI": "1",
         "DO_NOT_TRACK": "1",
-        **program.environment,
+        **{each: value.replace("{base}", base) for each, value in own},
     }

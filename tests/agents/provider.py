@@ -74,6 +74,11 @@ class Provider(ThreadingHTTPServer):
         self.runs: dict[str, Run] = {}
         threading.Thread(target=self.serve_forever, daemon=True).start()
 
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """An agent that leaves between two requests is no error."""
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(request, client_address)
+
     def base(self, run: str) -> str:
         return f"http://127.0.0.1:{self.server_address[1]}/{run}"
 
@@ -260,7 +265,7 @@ def _part(run: Run, tools: list[Tool], said: Said) -> Part | None:
         return Text(said.text)
     if said.kind is Kind.REASONING:
         return Reasoning(said.text)
-    if said.kind not in (Kind.CALL, Kind.CLAIM):
+    if said.kind not in (Kind.CALL, Kind.CLAIM) or not run.has_tools:
         return None
     tool = next(each for each in tools if _SHELL.search(each.name))
     arguments = example(tool.schema, said.text)

@@ -43,6 +43,8 @@ class Scenario:
     is_stored: bool = False
     #: Its stored session is damaged and repaired before the last turn (`damages.py`).
     is_damaged: bool = False
+    #: Every second turn is asked behind the gateway.
+    crosses: bool = False
     #: The files that are there afterwards.
     files: dict[str, str] = field(default_factory=dict)
 
@@ -132,6 +134,14 @@ TOOLS = Scenario(
 )
 
 
+CROSSING = Scenario(
+    title="a session across",
+    crosses=True,
+    files=TOOLS.files,
+    turns=TOOLS.turns,
+)
+
+
 def _around(words: str, leak: str, *calls: Part) -> tuple[Part, ...]:
     """Text with a leak between two thoughts."""
     return (_reasoning("Hm."), text(f"{leak}{words}"), _reasoning("So."), *calls)
@@ -194,23 +204,23 @@ STORED = Scenario(
     ),
 )
 
-_LOOK = Answer(
-    (_reasoning("A file it is."), text("I will look."), _call(_FIRST)),
-    (_reasoning("A file it is."), text("I will look."), _call(_FIRST)),
-)
+ANSWER = "The file is there."
+_SEEN = "echo It was printed. | tee one.txt"
+_LOOK = (_reasoning("A file it is."), text("I will look."), _call(_SEEN))
 
 DAMAGED = Scenario(
     title="a damaged session, repaired",
     needs_tools=True,
     is_damaged=True,
     turns=(
-        (_LOOK, _done("The file is there.", "The file is there.")),
+        (Answer(_LOOK, _LOOK), _done(ANSWER, ANSWER)),
         (_done("That is all.", "That is all."),),
     ),
 )
 
 SCENARIOS = {
     "tools": TOOLS,
+    "crossing": CROSSING,
     "sealed": SEALED,
     "stored": STORED,
     "damaged": DAMAGED,

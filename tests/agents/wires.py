@@ -332,7 +332,7 @@ class Responses:
                 "type": "reasoning",
                 "id": f"rs_{name}_{number}",
                 "summary": summary,
-                "encrypted_content": "ZW5j",
+                "encrypted_content": "gAAAAABlbmNyeXB0ZWQ=",
             }
         head = {
             "type": "function_call",

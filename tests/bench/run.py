@@ -2,8 +2,8 @@
 
 ``python3 tests/bench/run.py [NAME ...] [--check] [--json FILE]``. Names choose among
 round_trip, pipelined, recordings, growth, dialects, whole_texts, hostile, startup,
-memory, pauses, repair, emission, client_typescript, client_rust, gateway; without any,
-these are run.
+memory, pauses, repair, emission, client_typescript, client_rust, gateway, long_streams;
+without any, these are run.
 ``recordings --profile`` also shows where the time was spent. ``peers`` installs other
 software to compare with, so it runs only when it is named; with ``--write`` it makes
 the table of tests/README.md and the plot anew. ``ways`` builds what it measures (the
@@ -34,7 +34,7 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 BENCHES = (
     *("round_trip", "pipelined", "recordings", "growth", "dialects", "whole_texts"),
     *("hostile", "startup", "memory", "pauses", "repair", "emission"),
-    *("client_typescript", "client_rust", "gateway"),
+    *("client_typescript", "client_rust", "gateway", "long_streams"),
 )
 WHEN_NAMED = ("peers", "ways", "page")
 """They need the package registries, or a browser."""

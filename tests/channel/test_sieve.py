@@ -132,7 +132,7 @@ def test_a_fence_is_read_where_it_may_hold_a_call(
         return real(*arguments)
 
     monkeypatch.setattr(sieve, "Candidate", candidate)
-    known = Sieve(StreamOptions())
+    known = Sieve(StreamOptions(model="gemini-2.5-pro"))
     assert known.passes("```python\n1\n```\n" * 20)
     assert not tried
     assert known.passes("```python\n1\n```\nas `default_api.` says")

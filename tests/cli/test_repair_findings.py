@@ -105,6 +105,10 @@ def test_the_last_line_is_the_command_that_resumes(run: Any) -> None:
     _, result = run("--write", found=[LEFT, CALL])
     assert result.output.splitlines()[-1] == gateway
     assert "1 refused, 1 left out, 1 mended" in result.output
+    for other in ("codex resume 1", "pi --session 1"):
+        _, result = run("--check", found=[CALL], resumes=other)
+        line = f"To resume: stream-sidecar-gateway run -- {other}"
+        assert result.output.splitlines()[-1] == line
     for other in ("", "kimi --session 1"):
         _, result = run("--check", found=[CALL], resumes=other)
         assert "To resume" not in result.output

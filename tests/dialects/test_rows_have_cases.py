@@ -27,7 +27,7 @@ TIER_A = [
     if any(form.tier == "A" for form in dialect.forms)
 ]
 
-WITHOUT_PARTS = {"phi4-json", "sarashina", "harmony-eaten"}
+WITHOUT_PARTS = {"phi4-json", "harmony-eaten"}
 """Families whose grammars set no ``partial``: a call that is cut off stays text."""
 
 LONGEST_REST = 80

@@ -85,6 +85,21 @@ def test_the_fix_is_the_mend_of_the_file() -> None:
     assert shown.mends(types.Range(start, start)) == []
 
 
+def test_half_a_character_is_shown_in_what_is_sent() -> None:
+    """That in the answer is a leak, and has a diagnostic of its own."""
+    ask, say = (
+        json.dumps({"role": role, "content": f"half \ud83c {role}"})
+        for role in ("user", "assistant")
+    )
+    text = f"{ask}\n{say}\n"
+    shown = view(text)
+    (leak, found) = shown.diagnostics()
+    assert (found.code, found.range.start.line) == ("half-surrogate", 0)
+    assert (leak.code, leak.range.start.line) == ("surrogate", 1)
+    (_, changes) = shown.mends(everything(shown))[0]
+    assert spliced(text, changes).startswith(ask.replace(r"\ud83c", r"\ufffd"))
+
+
 def test_a_whole_document_is_one_record() -> None:
     (found,) = view(BLANK, WHOLE).diagnostics()
     assert found.code == "blank-text"

@@ -94,17 +94,49 @@ def test_the_gateway_is_a_program() -> None:
     assert "bin" not in client
     manifest = json.loads((GATEWAY / "package.json").read_text("utf-8"))
     assert list(manifest["bin"]) == ["stream-sidecar-gateway"]
-    program = GATEWAY / manifest["bin"]["stream-sidecar-gateway"]
+    done = _behind_the_gateway(manifest["bin"]["stream-sidecar-gateway"])
+    assert (done.returncode, done.stdout) == (3, "Four.\n"), done.stderr
+    assert done.stderr.splitlines() == [
+        "POST /v1/chat/completions 200: removed 3 characters of reasoning"
+    ]
+
+
+@needs_node
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+@pytest.mark.parametrize("is_closed", [False, True], ids=["full disk", "closed pipe"])
+def test_a_log_that_cannot_be_written_ends_nothing(is_closed: bool) -> None:
+    prepare(GATEWAY)
+    log = _closed_pipe() if is_closed else os.open("/dev/full", os.O_WRONLY)
+    try:
+        done = _behind_the_gateway("dist/bin.js", "--watch", asked=2, stderr=log)
+    finally:
+        os.close(log)
+    assert (done.returncode, done.stdout) == (3, "Four.\nFour.\n")
+
+
+def _closed_pipe() -> int:
+    reader, writer = os.pipe()
+    os.close(reader)
+    return writer
+
+
+def _behind_the_gateway(
+    program: str, *options: str, asked: int = 1, stderr: int = subprocess.PIPE
+) -> subprocess.CompletedProcess[str]:
+    """An agent that asks a leaking provider so many times."""
     agent = GATEWAY / "dist" / "agent.test.mjs"
-    agent.write_text(AGENT, encoding="utf-8")
+    agent.write_text(AGENT * asked, encoding="utf-8")
     with ThreadingHTTPServer(("127.0.0.1", 0), Leaking) as server:
         Thread(target=server.serve_forever, daemon=True).start()
-        options = ["--upstream", f"http://127.0.0.1:{server.server_port}"]
-        python = ["--sidecar", str(Path(sys.executable).with_name("stream-sidecar"))]
+        upstream = ["--upstream", f"http://127.0.0.1:{server.server_port}"]
+        sidecar = ["--sidecar", str(Path(sys.executable).with_name("stream-sidecar"))]
+        command = ["node", program, "run", *upstream, *sidecar, *options]
         try:
-            done = subprocess.run(
-                ["node", str(program), "run", *options, *python, "--", "node", agent],
-                capture_output=True,
+            return subprocess.run(
+                [*command, "--", "node", agent],
+                cwd=GATEWAY,
+                stdout=subprocess.PIPE,
+                stderr=stderr,
                 text=True,
                 encoding="utf-8",
                 check=False,
@@ -112,18 +144,17 @@ def test_the_gateway_is_a_program() -> None:
         finally:
             agent.unlink()
             server.shutdown()
-    assert (done.returncode, done.stdout) == (3, "Four.\n"), done.stderr
-    assert done.stderr.splitlines() == [
-        "POST /v1/chat/completions 200: removed 3 characters of reasoning"
-    ]
 
 
 AGENT = """
-const body = JSON.stringify({ model: "m", messages: [{ role: "user", content: "?" }] });
-const url = `${process.env.OPENAI_BASE_URL}/chat/completions`;
-const told = await (await fetch(url, { method: "POST", body })).json();
-console.log(told.choices[0].message.content);
-process.exitCode = 3;
+{
+  const messages = [{ role: "user", content: "?" }];
+  const body = JSON.stringify({ model: "m", messages });
+  const url = `${process.env.OPENAI_BASE_URL}/chat/completions`;
+  const told = await (await fetch(url, { method: "POST", body })).json();
+  console.log(told.choices[0].message.content);
+  process.exitCode = 3;
+}
 """
 
 
@@ -221,13 +252,14 @@ def test_the_lockfile_names_no_registry(home: Path) -> None:
 
 
 def test_dependencies_at_run_time() -> None:
-    """The client has none, and the gateway has the client."""
+    """The client has none. The gateway has the client, and reads agents' settings."""
     client, gateway = (
         json.loads((home / "package.json").read_text(encoding="utf-8"))
         for home in (HOME, GATEWAY)
     )
     assert "dependencies" not in client
-    assert gateway["dependencies"] == {"stream-sidecar": "file:../typescript"}
+    assert gateway["dependencies"].pop("stream-sidecar") == "file:../typescript"
+    assert set(gateway["dependencies"]) == {"jsonc-parser", "smol-toml", "yaml"}
 
 
 def test_the_snapshot_is_of_the_pyodide_that_comes_along() -> None:

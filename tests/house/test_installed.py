@@ -11,6 +11,8 @@ import pytest
 from node_package import GATEWAY, HOME, missing, npm, prepare
 from projects import KINDS, failure, install, pack
 
+from stream_sidecar import __version__
+
 if TYPE_CHECKING:
     from house.conftest import Released
 
@@ -41,6 +43,13 @@ def project(packages: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_a_project(project: Path, name: str) -> None:
     problem = failure(KINDS[name], project, name)
     assert problem is None, problem
+
+
+def test_the_gateway_runs_where_it_is_installed(project: Path) -> None:
+    """With all packages that it needs: those of a checkout are not there."""
+    command = ("stream-sidecar-gateway", "--version")
+    said = npm("exec", "--no", "--", *command, home=project)
+    assert said == f"stream-sidecar-gateway {__version__}\n"
 
 
 CODE = ("stream-sidecar-[0-9]*", "stream-sidecar-gateway-*")

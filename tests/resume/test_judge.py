@@ -274,3 +274,43 @@ def test_other_faults_of_images() -> None:
 
     assert (huge.rule, other.rule) == ("image-too-large", "image-broken")
     assert [each.source.path for each in crowd] == [("content", 0), ("content", 1)]
+
+
+@pytest.mark.parametrize(
+    ("part", "text"),
+    [
+        ({"type": "image"}, {"type": "text", "text": "T"}),
+        ({"type": "input_image"}, {"type": "input_text", "text": "T"}),
+        ({"inlineData": {}}, {"text": "T"}),
+        ({"type": "binary", "data": {}}, {"type": "text", "data": {"text": "T"}}),
+        (
+            {"type": "file", "id": "p", "messageID": "m", "mime": "image/png"},
+            {"type": "text", "id": "p", "messageID": "m", "text": "T"},
+        ),
+    ],
+)
+def test_the_text_in_place_of_an_image_has_its_form(part: Any, text: Any) -> None:
+    image = StoredImage(("content", 0), "image/png", "image/png", 9000, 8, 100)
+    record = StoredRecord(0, {**HI, "content": [part]}, images=(image,))
+    sent = SentItem(HI, StoredPlace(record, ()))
+    (found,) = refusals_of(ResumedConversation("anthropic", items=(sent,)), {})
+    (edit,) = found.edits
+    said = json.dumps(text).replace("T", edit_text(edit.new))
+    assert json.loads(edit.new or "") == json.loads(said)
+
+
+def edit_text(new: str | None) -> str:
+    """The text in a new part."""
+    part = json.loads(new or "")
+    text = part.get("data", part)["text"]
+    assert text.startswith("[image removed: the image has 9000x8 pixels")
+    return str(text)
+
+
+def test_an_attached_image_goes() -> None:
+    at = ("data", "state", "attachments", 0)
+    image = StoredImage(at, "image/png", "image/png", 9000, 8, 100)
+    record = StoredRecord(0, HI, images=(image,))
+    sent = SentItem(HI, StoredPlace(record, ()))
+    (found,) = refusals_of(ResumedConversation("anthropic", items=(sent,)), {})
+    assert [(edit.source.path, edit.new) for edit in found.edits] == [(at, None)]

@@ -16,11 +16,12 @@ from made_sessions import WRITERS, copied, made
 from made_talks import damaged
 from refusing import CHECKS, LISTS, objections, turns
 
+from stream_sidecar.records import evolve
 from stream_sidecar.resume.conversation import ResumedConversation
 from stream_sidecar.resume.findings import ResumeFinding
 from stream_sidecar.resume.formats import FORMATS, format_of
 from stream_sidecar.resume.images import images_in
-from stream_sidecar.resume.records import StoredRecord, outline
+from stream_sidecar.resume.records import Outlines, StoredRecord, outline
 from stream_sidecar.resume.sessions import findings_in
 
 COUNT = 800 if os.environ.get("SIDECAR_LONG") else 10
@@ -59,6 +60,15 @@ def stored(values: list[Any]) -> list[StoredRecord]:
     return [
         StoredRecord(number, outline(value), {"line": number + 1}, (), images_in(value))
         for number, value in enumerate(values)
+    ]
+
+
+def read_only(values: list[Any], agent: str) -> list[StoredRecord]:
+    """The records with those members alone that the reader of the ``agent`` names."""
+    outlines = Outlines(next(row.reads for row in FORMATS if row.name == agent))
+    return [
+        evolve(record, value=outlines.of(value))
+        for record, value in zip(stored(values), values, strict=True)
     ]
 
 
@@ -168,10 +178,14 @@ def test_what_is_found_in_a_damaged_session_is_what_its_server_refuses(
 ) -> None:
     for seed in range(COUNT):
         chosen = random.Random(f"damage of {agent} {seed}")
-        records = stored(damaged(made(agent, seed), chosen))
-        if format_of(records) is None:
+        values = damaged(made(agent, seed), chosen)
+        records = stored(values)
+        row = format_of(records)
+        if row is None:
             continue
         findings = [*findings_in(records)]
+        of_members = findings_in(read_only(values, row.name))
+        assert [*map(told, findings)] == [*map(told, of_members)]
         refusals = [each for each in findings if each.kind == "refused" and each.source]
         healed = [each for each in findings if each.kind == "left-out"]
         objected = set(refused(records, agent))

@@ -17,7 +17,7 @@ import pytest
 from stream_sidecar.history.paths import at, pointer_to
 from stream_sidecar.resume.conversation import LeftOut, ResumedConversation, SentItem
 from stream_sidecar.resume.formats import FORMATS, format_of
-from stream_sidecar.resume.records import StoredRecord, outline
+from stream_sidecar.resume.records import Outlines, StoredRecord
 
 TESTS = Path(__file__).resolve().parent.parent
 TABLES = sorted((TESTS / "data").glob("resumed_*.jsonl"))
@@ -27,16 +27,18 @@ NAMES = [f"{session['agent']}: {session['case']}" for session in SESSIONS]
 ODD: list[Any] = [None, 7, "x", [{}], {"id": []}]
 
 
-def stored(values: list[Any]) -> list[StoredRecord]:
+def stored(values: list[Any], agent: str = "") -> list[StoredRecord]:
+    """The records as they are judged: with what the reader of the ``agent`` reads."""
+    outlines = Outlines(next((row.reads for row in FORMATS if row.name == agent), {}))
     return [
-        StoredRecord(number, outline(value), {"line": number + 1})
+        StoredRecord(number, outlines.of(value), {"line": number + 1})
         for number, value in enumerate(values)
     ]
 
 
 def read(session: dict[str, Any]) -> ResumedConversation:
-    records = stored(session["records"])
-    row = format_of(records)
+    records = stored(session["records"], session["agent"])
+    row = format_of(stored(session["records"]))
     assert row is not None
     assert row.name == session["agent"]
     *_, last = row.conversations(records)
@@ -148,8 +150,8 @@ def test_messages_of_another_shape_are_not_judged(value: Any) -> None:
 
 def test_kimi_code_reads_nothing_behind_a_broken_line() -> None:
     session = next(each for each in SESSIONS if each["agent"] == "kimi-code")
-    records = stored(session["records"])
-    row = format_of(records)
+    records = stored(session["records"], session["agent"])
+    row = format_of(stored(session["records"]))
     assert row is not None
     [conversation] = row.conversations([*records[:7], *records[8:]])
     assert [*map(told, conversation.items)] == [

@@ -209,6 +209,25 @@ def test_half_a_character_that_is_sent(tmp_path: Path) -> None:
     is_mended(path, old, old.replace(b"a \\ud83d", b"a \\ufffd"))
 
 
+def test_half_a_character_in_what_gemini_cli_sends_twice(tmp_path: Path) -> None:
+    response = {"id": "a", "name": "look", "response": {"output": "4 \ud83d"}}
+    results = [{"functionResponse": response}]
+    call = {"id": "a", "name": "look", "args": {}, "result": results}
+    told = {"id": "2", "type": "gemini", "content": "I look.", "toolCalls": [call]}
+    path = tmp_path / "session-1.jsonl"
+    path.write_bytes(
+        line({"sessionId": "s", "projectHash": "h"})
+        + line({"id": "1", "type": "user", "content": "Hi"})
+        + line(told)
+        + line({"id": "3", "type": "user", "content": results})
+        + line({"id": "4", "type": "gemini", "content": "ok"})
+    )
+    old = path.read_bytes()
+    _, records = repaired(path)
+    assert [each["rule"] for each in records] == ["half-surrogate"] * 2
+    is_mended(path, old, old.replace(b"\\ud83d", b"\\ufffd"))
+
+
 DOCUMENT = [
     {"role": "user", "content": [text("Hi")], "ts": 1},
     {"role": "assistant", "content": [text(LEAK)], "ts": 2},
@@ -230,6 +249,40 @@ def test_a_whole_document(tmp_path: Path, before: bytes, after: bytes) -> None:
     assert old != new
 
 
+def test_a_document_that_is_cut_off(tmp_path: Path) -> None:
+    """It is told whoever wrote it; nothing completes it."""
+    path = tmp_path / "api_conversation_history.json"
+    whole = json.dumps(DOCUMENT, indent=1).encode()
+    for end in range(whole.rindex(b'"role"'), len(whole)):
+        path.write_bytes(whole[:end])
+        report, records = repaired(path, write=True)
+        assert [(each["kind"], each["mend"]) for each in records] == [
+            ("broken", "none")
+        ]
+        assert records[0]["message"] == "The record is cut off."
+        assert path.read_bytes() == whole[:end]
+        assert not report.written
+    last = whole.splitlines()[-2]
+    place = whole.count(b"\n"), len(last) + 1
+    assert (records[0]["line"], records[0]["column"]) == place
+
+
+@pytest.mark.parametrize("text", [b'{"a": 1', b"[1, 2", b'[{"role": "user"}]]', b"{a}"])
+def test_a_document_of_nobody_is_not_judged(tmp_path: Path, text: bytes) -> None:
+    path = tmp_path / "settings.json"
+    path.write_bytes(text)
+    assert repaired(path)[1] == []
+
+
+def test_a_raw_line_break_in_a_document(tmp_path: Path) -> None:
+    path = tmp_path / "api_conversation_history.json"
+    whole = json.dumps(DOCUMENT).encode().replace(LEAK.encode(), b"four\\nfive")
+    path.write_bytes(whole.replace(b"\\n", b"\n"))
+    _, (record,) = repaired(path)
+    assert (record["kind"], record["mend"]) == ("broken", "file")
+    is_mended(path, whole.replace(b"\\n", b"\n"), whole)
+
+
 @pytest.mark.parametrize(
     "lines",
     [
@@ -245,6 +298,46 @@ def test_what_may_be_a_dataset_stays(tmp_path: Path, lines: list[bytes]) -> None
     path.write_bytes(b"\n".join(lines))
     report, records = repaired(path, write=True)
     assert (records, report.unreadable, report.written) == ([], 1, False)
+
+
+def test_records_of_another_kind_come_first(tmp_path: Path) -> None:
+    path = tmp_path / "s.jsonl"
+    path.write_bytes(line({"type": "queue-operation"}) * 1000 + TALK + b"\0")
+    report, _ = repaired(path)
+    assert report.broken == 1
+
+
+CALL_OF_CODEX = codex(
+    "response_item", type="function_call", name="f", call_id="c", arguments="{}"
+)
+
+
+def pi(id: str, role: str, *content: Any) -> bytes:
+    message = {"role": role, "content": content}
+    return line({"type": "message", "id": id, "parentId": None, "message": message})
+
+
+@pytest.mark.parametrize(
+    ("log", "command"),
+    [
+        (TALK + line(claude(6, "user", [result("x", "y")])), "claude --resume s1"),
+        (META + ASKED + CALL_OF_CODEX + SAID + ASKED, "codex resume c1"),
+        (
+            line({"type": "session", "id": "p1", "version": 3})
+            + pi("p2", "toolResult", text("stray")),
+            "pi --session p1",
+        ),
+        (
+            line({"type": "session.start", "data": {"sessionId": "g1"}})
+            + line({"type": "tool.execution_complete", "parentId": None, "data": {}}),
+            "copilot --resume g1",
+        ),
+    ],
+)
+def test_the_agents_command(tmp_path: Path, log: bytes, command: str) -> None:
+    path = tmp_path / "s.jsonl"
+    path.write_bytes(log)
+    assert repaired(path)[0].resumes == command
 
 
 def test_chosen_kinds(tmp_path: Path) -> None:

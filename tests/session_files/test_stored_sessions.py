@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import sqlite3
+import struct
 from collections.abc import Iterator, Mapping
 from contextlib import closing
 from pathlib import Path
@@ -141,3 +143,40 @@ def test_a_cell_that_is_no_json_hides_no_other(database: Path) -> None:
     with closing(sqlite3.connect(database)) as opened, opened:
         opened.execute("UPDATE part SET data = '{' WHERE id = 'pa0'")
     assert [each["row"] for each in left_out(database)] == [5]
+
+
+def test_an_image_in_a_row_becomes_a_text(database: Path) -> None:
+    size = struct.pack(">II", 9000, 20)
+    png = b"\x89PNG\r\n\x1a\n\0\0\0\x0dIHDR" + size + b"\x08\x06\0\0\0"
+    url = f"data:image/png;base64,{base64.b64encode(png).decode()}"
+    file = {"type": "file", "mime": "image/png", "filename": "a.png", "url": url}
+    with closing(sqlite3.connect(database)) as opened, opened:
+        row = ("pa9", "ma0", "a", json.dumps(file))
+        opened.execute("INSERT INTO part VALUES (?, ?, ?, ?)", row)
+    (found,) = [each for each in findings(database) if "image" in each.get("rule", "")]
+    assert (found["rule"], found["table"], found["path"], found["mend"]) == (
+        "image-too-large",
+        "part",
+        "",
+        "file",
+    )
+    assert repair(database, "--write").exit_code == 0
+    (data,) = [json.loads(data) for id, data in parts(database) if id == "pa9"]
+    assert data["type"] == "text"
+    assert "9000x20 pixels" in data["text"]
+    assert set(data) == {"type", "text"}
+
+
+def test_half_a_character_far_inside_a_text(database: Path) -> None:
+    """Of a tool's output, of which the judge has the beginning only."""
+    output = "x" * 500 + "\ud83d"
+    state = {"status": "completed", "input": {}, "output": output}
+    tool = {"type": "tool", "callID": "c", "tool": "f", "state": state}
+    cell = json.dumps(tool, indent=1)
+    with closing(sqlite3.connect(database)) as opened, opened:
+        opened.execute("INSERT INTO part VALUES ('pb9', 'mb1', 'b', ?)", (cell,))
+    (found,) = [each for each in findings(database) if "half" in each.get("rule", "")]
+    assert (found["kind"], found["path"]) == ("refused", "/state/output")
+    assert repair(database, "--write").exit_code == 0
+    (new,) = [data for id, data in parts(database) if id == "pb9"]
+    assert new == cell.replace(r"\ud83d", r"\ufffd")

@@ -202,7 +202,28 @@ def _opencode_database(folder: Path, question: str, answer: str) -> int:
         part = json.dumps(text(question))
         db.execute("INSERT INTO part VALUES ('p', 'odd', 's', ?)", (part,))
         _opencode_events(db, question, answer)
-    return 2
+        _opencode_messages(db, question, answer)
+    return 3
+
+
+def _opencode_messages(db: sqlite3.Connection, question: str, answer: str) -> None:
+    """Whole messages, of newer versions."""
+    db.execute(
+        "CREATE TABLE session_message (id TEXT, session_id TEXT, type TEXT, seq INTEGER"
+        ", data TEXT)"
+    )
+    thought = {"type": "reasoning", "text": question}
+    state = {"status": "completed", "input": {"q": question}, "content": [text("four")]}
+    tool = {"type": "tool", "id": "c", "name": "f", "state": state}
+    for number, (type, data) in enumerate(
+        (
+            ("user", {"text": question}),
+            ("assistant", {"agent": "a", "content": [thought, text(answer), tool]}),
+            ("idle", {"outcome": "succeeded"}),
+        )
+    ):
+        row = ("m", "s", type, number, json.dumps(data))
+        db.execute("INSERT INTO session_message VALUES (?, ?, ?, ?, ?)", row)
 
 
 def _opencode_events(db: sqlite3.Connection, question: str, answer: str) -> None:
@@ -431,9 +452,17 @@ def _gptme(folder: Path, question: str, answer: str) -> int:
         {"seq": number, "type": "message_append", "payload": {"message": message}}
         for number, message in enumerate(messages, 1)
     ]
-    for name, lines in (("conversation", messages), ("events", events)):
-        (folder / f"{name}.jsonl").write_text(_lines(*lines), encoding="utf-8")
-    return 2
+    for name, lines in (
+        ("conversation", messages),
+        ("events", events),
+        ("branches/b", messages),
+        ("branches/b/events", events),
+        ("views/v", messages),
+    ):
+        log = folder / f"{name}.jsonl"
+        log.parent.mkdir(parents=True, exist_ok=True)
+        log.write_text(_lines(*lines), encoding="utf-8")
+    return 5
 
 
 def _cursor(folder: Path, question: str, answer: str) -> int:
@@ -646,6 +675,34 @@ def _kimi_code(folder: Path, question: str, answer: str) -> int:
     return 2
 
 
+def _kimi_cli(folder: Path, question: str, answer: str) -> int:
+    """Its context is what it sends; its events are what it shows again."""
+    said = [{"type": "think", "think": question}, text(answer)]
+    context = _lines(
+        {"role": "_system_prompt", "content": question},
+        {"role": "_checkpoint", "id": 0},
+        {"role": "user", "content": question},
+        {"role": "assistant", "content": said},
+        {"role": "_usage", "token_count": 9},
+    )
+    (folder / "context.jsonl").write_text(context, encoding="utf-8")
+    events = (
+        ("TurnBegin", {"user_input": question}),
+        ("ContentPart", said[0]),
+        ("ContentPart", said[1]),
+        ("TurnEnd", {}),
+    )
+    shown = _lines(
+        {"type": "metadata", "protocol_version": "1.9"},
+        *(
+            {"timestamp": 1.5, "message": {"type": type, "payload": payload}}
+            for type, payload in events
+        ),
+    )
+    (folder / "wire.jsonl").write_text(shown, encoding="utf-8")
+    return 2
+
+
 def _mistral_vibe(folder: Path, question: str, answer: str) -> int:
     """A log of messages in a folder; in older versions one document."""
     arguments = json.dumps({"q": question})
@@ -813,6 +870,7 @@ STORES: dict[str, Store] = {
     "opencode-export": _opencode_export,
     "opencode-database": _opencode_database,
     "kimi-code": _kimi_code,
+    "kimi-cli": _kimi_cli,
     "cline": _cline,
     "continue": _continue,
     "goose": _goose,

@@ -4,7 +4,8 @@ It feeds one input in every way it may be cut and asserts that each gives the sa
 joined events and the same message (text rule 1.1), and what holds for any stream
 (protocol.md, "Events"): numbers without gaps, a replay that is equal, every character
 accounted for (text rule 2.1), no delimiter shown (text rule 5.1), blocks that end, held
-text bounded (text rule 13.1), ``finish`` last.
+text bounded (text rule 13.1), ``finish`` last, the same events if the message has no
+parts.
 """
 
 from __future__ import annotations
@@ -47,6 +48,8 @@ def check(
     lines, message = first.lines, plain(first.message)
     if expected is not None:
         assert lines == expected
+    bare = feed(params, chunks, close=close, parts=False)
+    assert bare.events == first.events, "message.parts: false changes the events"
     small = sum(len(str(chunk)) for chunk in chunks) <= _SMALL
     for number, (given, cut) in enumerate(feedings(params, chunks)):
         fed = feed(given, cut, close=close)

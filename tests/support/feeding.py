@@ -12,6 +12,7 @@ import attrs
 from notation import lines
 from open_params import options_of
 
+from stream_sidecar.options import MessagePolicy
 from stream_sidecar.stream.earlier_streams import EarlierStreams
 from stream_sidecar.stream.stream import Stream
 
@@ -50,12 +51,18 @@ def feed(
     *,
     close: Params | None = None,
     trace: bool = False,
+    parts: bool = True,
     snapshots: bool = False,
 ) -> Fed:
-    """Opens a stream with stream/open's ``params``, pushes ``chunks`` and closes it."""
+    """Opens a stream with stream/open's ``params``, pushes ``chunks`` and closes it.
+    Without ``parts`` the message has no texts."""
     options = options_of(params)
+    policy = options.policy
     if trace:
-        options = attrs.evolve(options, policy=attrs.evolve(options.policy, trace=True))
+        policy = attrs.evolve(policy, trace=True)
+    if not parts:
+        policy = attrs.evolve(policy, message=MessagePolicy(parts=False))
+    options = attrs.evolve(options, policy=policy)
     stream = Stream(options, earlier=_EARLIER)
     events: list[Event] = []
     for chunk in chunks:

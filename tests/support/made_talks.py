@@ -66,7 +66,7 @@ class Writer:
     """Keeps a talk as an agent does; what an agent does not have is not written."""
 
     models: Sequence[tuple[str, str]] = (("", ""),)
-    """Provider -> its models. A talk has one provider."""
+    """Pairs of a provider and a model. A talk has one provider."""
 
     def __init__(self, chosen: random.Random) -> None:
         self.chosen = chosen

@@ -7,9 +7,10 @@ rule 4.3, text rule 4.4, text rule 4.6):
 - a *span* is a backtick run, of at most 32, up to an equal run on the same line, first
   come first; a backslash before a run makes its first backtick text;
 - a *mention* stands after a backslash or ``(?``, directly between two marks, in a
-  quoted string on its line, in a string of a JSON answer, or with its partner in a pair
-  that the text talks about. This reading does not check whether a quote before it is
-  still open, so it finds more mentions than the engine.
+  quoted string on its line, in a string of a JSON answer, with its partner in a pair
+  that the text talks about, or behind other text where a sentence goes on. This reading
+  checks neither whether a quote before it is still open nor which delimiters a sentence
+  has named, so it finds more mentions than the engine.
 """
 
 from __future__ import annotations
@@ -19,6 +20,8 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from markdown_it import MarkdownIt
+
+from stream_sidecar.text.joining_words import SPACED, UNSPACED
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -42,9 +45,13 @@ _CLOSES = {'"': '"', "'": "'", "“": "”", "„": "“”", "”": "”", "‘
 _CLOSES |= {"‚": "‘’", "«": "»", "»": "«", "‹": "›", "›": "‹", "「": "」", "『": "』"}
 _CLOSES |= {"/": "/"}
 _OPENER = re.compile(r"(?:^|(?<=[\s(\[{=,:]))[rbfuRBFU]{0,2}([\"'/“„”‘’‚«»‹›「『])")
-_PAIRED = re.compile(
-    r"[^\w<>\"'`“”„‘’‚«»‹›「」『』\n]{1,16}"
-    r"|[ \t]+(?:and|or|to|und|oder|et|ou|y|o)[ \t]+|[ \t]*[和与][ \t]*"
+_JOINED = "|".join(
+    rf"{blank}(?:{'|'.join(word for words in table.values() for word in words)}){blank}"
+    for blank, table in ((r"[ \t]+", SPACED), (r"[ \t]*", UNSPACED))
+)
+_PAIRED = re.compile(rf"[^\w<>\"'`“”„‘’‚«»‹›「」『』\n]{{1,16}}|{_JOINED}")
+_GOES_ON = re.compile(
+    r"[,;:)\].!?](?!\w)|[，、；：）】。！？،؛؟।۔]|[ \xa0\u202f][;:!?–—](?:\s|\Z)"
 )
 _AROUND = 260
 
@@ -118,7 +125,9 @@ def is_mention(text: str, start: int, end: int, any_of: re.Pattern[str]) -> bool
         after = after[run.end() :]
     if _between(before, after) or _in_string(text[:start], text[end:]):
         return True
-    return _in_json(text[:start]) or _in_pair(text, start, end, any_of)
+    if _in_json(text[:start]) or _in_pair(text, start, end, any_of):
+        return True
+    return _in_sentence(text, start, end, any_of)
 
 
 def _between(before: str, after: str) -> bool:
@@ -150,6 +159,15 @@ def _in_pair(text: str, start: int, end: int, any_of: re.Pattern[str]) -> bool:
         len(pair) == 2 and _PAIRED.fullmatch(text, pair[0][1], pair[1][0]) is not None
         for pair in pairs
     )
+
+
+def _in_sentence(text: str, start: int, end: int, any_of: re.Pattern[str]) -> bool:
+    line = text[text.rfind("\n", 0, start) + 1 : start]
+    if not line.strip():
+        return False
+    joined = re.match(_JOINED, text[end:])
+    is_joined = joined and any_of.match(text, end + joined.end())
+    return bool(_GOES_ON.match(text, end) or is_joined or any_of.search(line))
 
 
 def tiles(raw: str, pieces: list[tuple[int, int, str]]) -> list[tuple[int, int, str]]:

@@ -8,8 +8,10 @@ refusal (`test_refusals.py`).
 
 from __future__ import annotations
 
+import base64
 import json
 import re
+import struct
 from collections.abc import Callable, Iterator
 from itertools import pairwise
 from typing import Any
@@ -587,11 +589,14 @@ def _reasoning_is_followed_by_nothing(wire: str, body: Json) -> bool:
 
 @check
 def _item_without_its_reasoning(wire: str, body: Json) -> bool:
+    """Of the model's items: Codex gives a user's messages ids of its own."""
     is_after = False
     for item in body["input"]:
         kinds = ("reasoning", "item_reference")
         is_after = is_after or item.get("type") in kinds
-        if str(item.get("id", "")).startswith(("fc_", "msg_")) and not is_after:
+        is_models = item.get("role", "assistant") == "assistant"
+        is_issued = str(item.get("id", "")).startswith(("fc_", "msg_"))
+        if is_models and is_issued and not is_after:
             return True
     return False
 
@@ -719,6 +724,38 @@ def _hosted_item_without_id(wire: str, body: Json) -> bool:
     """The schema of a server's item requires its ``id``."""
     hosted = [item for item in body["input"] if item.get("type") in _HOSTED]
     return any(not item.get("id") for item in hosted)
+
+
+@check
+def _image(wire: str, body: Json) -> bool:
+    """Images on Anthropic's wire: more than 100, a side of more than 8000 pixels, or
+    2000 in a request with more than 20, or another kind than a PNG's head says."""
+    images = [*_images_in(body)]
+    sides: list[int] = []
+    for source in images:
+        data = base64.b64decode(source["data"])
+        if data.startswith(b"\x89PNG"):
+            sides += struct.unpack(">II", data[16:24])
+        if data.startswith(b"\x89PNG") != (source["media_type"] == "image/png"):
+            return True
+    longest = 2000 if len(images) > 20 else 8000
+    return len(images) > 100 or any(side > longest for side in sides)
+
+
+@check
+def _seal_of_another_issuer(wire: str, body: Json) -> bool:
+    """OpenAI's encrypted content is a Fernet token."""
+    items = body["input"] if wire == "openai-responses" else []
+    seals = (item.get("encrypted_content") for item in items)
+    return any(seal and not seal.startswith("gAAAA") for seal in seals)
+
+
+def _images_in(value: Json) -> Iterator[Json]:
+    if isinstance(value, dict) and value.get("type") == "image":
+        yield value["source"]
+    elif isinstance(value, dict | list):
+        for inner in value.values() if isinstance(value, dict) else value:
+            yield from _images_in(inner)
 
 
 # --- Servers --------------------------------------------------------------------------

@@ -53,3 +53,33 @@ def test_a_result_may_be_long(model: str | None, text: str) -> None:
     fed = feed(params, [f"{text}Hi"])
     assert fed.message.text == "Hi"
     assert fed.message.tool_results
+
+
+KNOWN = {"toolResults": {"known": [{"city": "Oslo", "success": True}]}}
+REPORT = f'{{"success": true, "report": "{LONG}"}}'
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"policy": KNOWN},
+        {"policy": {"toolResults": {"known": ["plain"]}}},
+        {"policy": {"toolResults": {"mode": "report"}}},
+        {"policy": {"toolResults": {"mode": "keep"}}},
+        {"tools": []},
+    ],
+)
+def test_an_answer_with_an_indicator_streams(settings: dict[str, object]) -> None:
+    """The host's settings show that it repeats no result."""
+    params = {"wire": "text", **settings}
+    check(params, [REPORT])
+    fed = feed(params, list(REPORT))
+    assert fed.message.text == REPORT
+    assert fed.stats.held_peak < 300
+
+
+def test_a_known_result_waits() -> None:
+    """However long it is, as long as its keys fit."""
+    params = {"wire": "text", "policy": KNOWN}
+    lines = check(params, [f'{{"success": true, "city": "{LONG}"}}Hi'])
+    assert lines[-2] == '1 text "Hi"'

@@ -4,8 +4,7 @@
 
 /// <reference types="node" preserve="true" />
 
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import { isIP } from "node:net";
+import { createServer, STATUS_CODES, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { pipeline, Readable } from "node:stream";
 import { isDeepStrictEqual } from "node:util";
 import { SidecarPool, type Sidecar } from "stream-sidecar";
@@ -23,10 +22,15 @@ import {
   text,
   type Checks,
 } from "stream-sidecar/internal";
+import { upstreamUrl } from "./addresses.js";
+import { healthOf } from "./health.js";
+import { phrase, reasonOf, type TurnReport } from "./lines.js";
+import { Origins } from "./origins.js";
 import { Recorder } from "./tape.js";
-import { Turn } from "./turns.js";
+import { Turns, type Turn } from "./turns.js";
 import {
   decodable,
+  MOST_HEADER_LINES,
   MOST_HEADERS,
   passedOn,
   readable,
@@ -37,17 +41,21 @@ import {
   type ReadAnswer,
 } from "./upstream.js";
 
+export type { Phrase, PhraseKind, TurnReport } from "./lines.js";
+
 export interface GatewayOptions extends Pick<
   SidecarFetchOptions,
   "provider" | "policy" | "responseTemplate" | "claims" | "prepare"
 > {
-  /** The base URL of the provider for each path. `/` is for all other paths. */
+  /** The base URL of the provider for each path: a scheme, a host and a path. `/` is for all other paths. */
   upstreams: Readonly<Record<string, string | URL>>;
   /** A folder in which each turn is recorded with its contents: request, provider's answer, agent's answer. */
   record?: string;
-  /** Called with a line for people: what was removed from the answer of a turn. */
-  onTurn?: (line: string) => void;
-  /** Called with a line for people: what went wrong. */
+  /** Origins of web pages that may use the gateway, such as `http://localhost:3000`; `*` is for all. Default: none but its own. */
+  allowOrigins?: readonly string[];
+  /** Called at the end of each request with a line for people: what was removed, what was mended, how it ended. */
+  onTurn?: (line: string, report: TurnReport) => void;
+  /** Called with a line for people: why answers or requests pass unchanged. */
   onTrouble?: (line: string) => void;
 }
 
@@ -56,30 +64,38 @@ const OPTIONS: Checks<GatewayOptions> = {
   ...{ provider, policy, responseTemplate, claims, prepare },
   upstreams: data,
   record: text,
+  allowOrigins: data,
   onTurn: callback,
   onTrouble: callback,
 };
 
 /**
  * Returns the server; call its `listen`. The server never ends the sidecar. With a pool, each
- * turn uses one of the processes.
+ * turn uses one of the processes. Throws TypeError for wrong options, and the system's error if
+ * the folder of the records cannot be made.
  */
 export function createGateway(sidecars: Sidecar | SidecarPool, options: GatewayOptions): Server {
   const pool = sidecars instanceof SidecarPool ? sidecars : new SidecarPool([sidecars]);
   const gateway = new Gateway(pool, checked(options, OPTIONS, "createGateway"));
-  const limits = { maxHeaderSize: MOST_HEADERS, requestTimeout: 0 };
+  // An upload may take as long as it likes, headers may not.
+  const limits = { maxHeaderSize: MOST_HEADERS, requestTimeout: 0, headersTimeout: 60_000 };
   const server = createServer(limits, (request, reply) => void gateway.answer(request, reply));
+  server.maxHeadersCount = MOST_HEADER_LINES;
   server.on("close", () => gateway.close());
   return server;
 }
 
 const UNREAD = "a body has more than 32 MiB, or cannot be decoded";
+const NO_OBJECT = "the answer is no JSON object, as its type says";
 
 /** Writing this sends the headers with their bytes unchanged; `flushHeaders` would write them as UTF-8. */
 const NOTHING = Buffer.alloc(0);
 
 /** The path of the gateway's own status; no provider has it. */
 const HEALTH = "/health";
+
+/** The most refusals that are shown. */
+const MOST_REFUSED = 20;
 
 interface Route {
   readonly upstream: Upstream;
@@ -90,38 +106,50 @@ class Gateway {
   readonly #pool: SidecarPool;
   readonly #options: GatewayOptions;
   readonly #upstreams: readonly (readonly [string, Upstream])[];
+  readonly #origins: Origins;
   readonly #recorder: Recorder | undefined;
+  readonly #turns: Turns;
+  readonly #refused = new Set<string>();
   #lost = "";
 
   constructor(pool: SidecarPool, options: GatewayOptions) {
     this.#pool = pool;
     const [sidecar] = pool.sidecars;
+    this.#turns = new Turns(guarded(sidecar, "onTurn", options.onTurn));
     this.#options = {
       ...options,
-      onTurn: guarded(sidecar, "onTurn", options.onTurn),
       onTrouble: guarded(sidecar, "onTrouble", options.onTrouble),
     };
-    this.#recorder = options.record === undefined ? undefined : new Recorder(options.record);
+    this.#origins = new Origins(options.allowOrigins);
+    const unrecorded = (error: Error) => this.#options.onTrouble?.(phrase("unrecorded", reasonOf(error)).text);
+    this.#recorder = options.record === undefined ? undefined : new Recorder(options.record, unrecorded);
     const upstreams = Object.entries(options.upstreams).sort(([one], [other]) => other.length - one.length);
-    this.#upstreams = upstreams.map(([path, base]) => [path.replace(/\/$/, ""), new Upstream(new URL(base))]);
+    this.#upstreams = upstreams.map(([path, base]) => [path.replace(/\/$/, ""), new Upstream(upstreamUrl(base))]);
   }
 
   async answer(request: IncomingMessage, reply: ServerResponse): Promise<void> {
     const gone = new AbortController();
     reply.sendDate = false; // the provider's date is passed on
     reply.on("close", () => gone.abort());
+    let turn: Turn | undefined;
     try {
       const route = this.#routeOf(request.url ?? "/");
-      if (isRebound(request)) fail(reply, 403, "on this machine, call it by an address or a local name");
-      else if (request.url === HEALTH) this.#sendHealth(reply);
+      const refusal = this.#origins.refusal(request);
+      if (refusal !== undefined) this.#refuse(reply, refusal);
+      else if (this.#origins.admit(request, reply)) return;
+      else if (request.url === HEALTH) await this.#sendHealth(reply);
       else if (!route) fail(reply, 404, "no upstream has this path");
-      else if (isCleaned(request, route.url)) await this.#clean(request, reply, route, gone.signal);
-      else await this.#pass(request, reply, route, gone.signal);
+      else if (isWebSocket(request, route.url)) fail(reply, 426, "answers over a WebSocket are not cleaned, use HTTP");
+      else {
+        turn = this.#turns.begin(request, reply);
+        if (isCleaned(request, route.url)) await this.#clean(request, reply, route, turn, gone.signal);
+        else await this.#pass(request, reply, route, gone.signal);
+      }
     } catch (error) {
       if (gone.signal.aborted) return;
-      this.#options.onTrouble?.(`${request.method} ${request.url}: ${String(error)}`);
-      if (reply.headersSent) reply.destroy();
-      else fail(reply, 502, `the upstream did not answer: ${String(error)}`);
+      if (reply.headersSent) return void reply.destroy(error as Error);
+      turn?.unanswered(error);
+      fail(reply, 502, phrase("unanswered", reasonOf(error)).text);
     }
   }
 
@@ -147,11 +175,16 @@ class Gateway {
     passOn({ message: await upstream.send(url, { method, headers: passedOn(rawHeaders), body, signal }) }, reply);
   }
 
-  async #clean(request: IncomingMessage, reply: ServerResponse, route: Route, signal: AbortSignal) {
+  async #clean(request: IncomingMessage, reply: ServerResponse, route: Route, turn: Turn, signal: AbortSignal) {
     const { upstream, url } = route;
+    turn.expect(this.#options.claims);
+    const lose = (error: unknown) => {
+      turn.lost(error);
+      this.#reportLost(error);
+    };
     const { bytes, text } = (await wholeOf(request)) ?? {};
     if (bytes === undefined || text === undefined) {
-      this.#reportLost(UNREAD);
+      lose(UNREAD);
       return this.#pass(request, reply, route, signal, bytes);
     }
     const asked = askedOf("POST", url, text);
@@ -164,15 +197,15 @@ class Gateway {
       const isOwn = init?.body === text;
       const body = isOwn ? bytes : Buffer.from(String(init?.body));
       const sized = isOwn ? headers : withSet(headers, new Headers(init?.headers), body.length);
-      tape?.asked(body);
+      tape?.write("request", body);
       const message = await upstream.send(url, { method: "POST", headers: sized, body, signal });
       const { "content-type": type = "" } = message.headers;
       const isWhole = isOfType(type, "application/json") && !(asked && formatOf(asked, type));
       came = await readable(message, isWhole, record);
-      if (came.isUnread) this.#reportLost(UNREAD);
+      if (came.isUnread) lose(UNREAD);
+      else if (came.whole?.text && !/^\s*\{/.test(came.whole.text)) lose(NO_OBJECT);
       return came.response;
     };
-    const turn = new Turn();
     const { provider, policy, responseTemplate, claims, prepare } = this.#options;
     const chosen = { ...(provider && { provider }), ...(policy && { policy }), ...(claims && { claims }) };
     const cleaning: SidecarFetchOptions = {
@@ -180,46 +213,49 @@ class Gateway {
       ...(responseTemplate && { responseTemplate }),
       ...(prepare !== undefined && { prepare }),
       fetch: send as typeof fetch,
-      onEvent: (event) => turn.count(event),
-      onLost: (error) => this.#reportLost(error),
+      onEvent: (event) => turn.event(event),
+      onLost: lose,
     };
-    const fetching = cleaningFetch(this.#pool.of(crypto.randomUUID()), cleaning, true);
+    const listener = { onPrepared: turn.prepared, onStats: turn.stats };
+    const fetching = cleaningFetch(this.#pool.of(crypto.randomUUID()), cleaning, listener);
     const given = headers.map(([name, value]): [string, string] => [name, value]);
     const response = await fetching(url, { method: "POST", headers: given, body: text, signal });
     const isUntouched = came.response === response;
     const body = came.whole && !isUntouched ? Buffer.from(await response.arrayBuffer()) : undefined;
     if (isUntouched || isSame(body, came.whole?.text)) passOn(came, reply, record);
     else await write(response, reply, came.message, body);
-    this.#options.onTurn?.(`${request.method} ${url.pathname} ${came.message.statusCode}: removed ${String(turn)}`);
   }
 
-  #sendHealth(reply: ServerResponse): void {
+  /** Refuses a request of a web page. Only the first lines are shown, because pages may go on for ever. */
+  #refuse(reply: ServerResponse, why: string): void {
+    fail(reply, 403, why);
+    if (this.#refused.size >= MOST_REFUSED || this.#refused.has(why)) return;
+    this.#refused.add(why);
+    this.#options.onTrouble?.(phrase("refused", why).text);
+  }
+
+  async #sendHealth(reply: ServerResponse): Promise<void> {
     const upstreams = Object.fromEntries(
       Object.entries(this.#options.upstreams).map(([at, base]) => [at, String(base)]),
     );
-    const sidecars = this.#pool.sidecars.map(({ state }) => state);
-    const lost = sidecars.filter((state) => state === "lost").length;
-    const status = lost > 0 ? `NOT ALL ANSWERS ARE CLEANED: ${lost} of ${sidecars.length} sidecars are lost` : "ok";
-    reply.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify({ status, sidecars, upstreams }));
+    const health = await healthOf(this.#pool.sidecars, this.#turns);
+    reply.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify({ ...health, upstreams }));
   }
 
   /** Reports a problem, unless it is the same as the last one. */
   #reportLost(error: unknown): void {
-    const message = String(error);
-    if (message !== this.#lost) this.#options.onTrouble?.(`NOT CLEANED, passed unchanged: ${message}`);
-    this.#lost = message;
+    const { text } = phrase("uncleaned", reasonOf(error));
+    if (text !== this.#lost) this.#options.onTrouble?.(text);
+    this.#lost = text;
   }
 }
 
 /**
- * Whether a request to the loopback address has a public domain name in `Host`: it comes from a
- * web page whose domain was made to resolve to this machine (DNS rebinding). The provider cannot
- * refuse it, because the gateway sends the provider's own name.
+ * Whether a client asks for a WebSocket at an endpoint whose answers are cleaned. Codex then asks
+ * over HTTP at once. To any other refusal it answers with attempts for ten seconds.
  */
-function isRebound({ headers: { host = "" }, socket }: IncomingMessage): boolean {
-  const isHere = /^(::1$|(::ffff:)?127\.)/.test(socket.localAddress ?? "");
-  const name = host.replace(/:\d+$/, "").replace(/^\[(.*)\]$/, "$1");
-  return isHere && name.includes(".") && isIP(name) === 0 && !/\.(localhost|local|internal)$/i.test(name);
+function isWebSocket({ headers: { upgrade = "" } }: IncomingMessage, url: URL): boolean {
+  return upgrade.toLowerCase() === "websocket" && askedOf("POST", url, "{}") !== undefined;
 }
 
 /** Whether a request goes to an endpoint whose answers can be cleaned. */
@@ -250,11 +286,20 @@ function passOn(
   reply: ServerResponse,
   onRead: (bytes: Uint8Array) => void = () => {},
 ): void {
-  reply.writeHead(message.statusCode ?? 502, message.statusMessage, passedOn(message.rawHeaders).flat());
+  begin(reply, message.statusCode ?? 502, message.statusMessage, passedOn(message.rawHeaders));
   if (whole) return end(reply, message, whole.bytes);
   reply.write(NOTHING);
   message.on("data", onRead).on("end", () => addTrailers(reply, message));
   pipeline(message, reply, (error) => error && reply.destroy());
+}
+
+/** Begins an answer. The headers that the gateway has set itself stand in the place of the provider's. */
+function begin(reply: ServerResponse, status: number, reason: string | undefined, headers: Headers): void {
+  const own = reply.getHeaderNames();
+  if (own.length === 0) return void reply.writeHead(status, reason, headers.flat());
+  // Beside its own headers Node.js 20 would write only the last of several of one name.
+  for (const [name, value] of without(headers, ...own)) reply.appendHeader(name, value);
+  reply.writeHead(status, reason);
 }
 
 function end(reply: ServerResponse, message: IncomingMessage, body: Uint8Array): void {
@@ -279,7 +324,7 @@ async function write(
   message: IncomingMessage,
   whole?: Uint8Array,
 ): Promise<void> {
-  reply.writeHead(response.status, response.statusText, [...response.headers].flat());
+  begin(reply, response.status, response.statusText, [...response.headers]);
   if (whole !== undefined) return end(reply, message, whole);
   reply.write(NOTHING);
   const body = response.body ? Readable.fromWeb(response.body as never) : Readable.from([]);
@@ -294,5 +339,7 @@ async function write(
 
 function fail(reply: ServerResponse, status: number, message: string): void {
   const error = { type: "gateway_error", message: `stream-sidecar-gateway: ${message}` };
-  reply.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify({ type: "error", error }));
+  // The reason is named, because an upstream's invalid one would be written again.
+  const headers = { "content-type": "application/json" };
+  reply.writeHead(status, STATUS_CODES[status], headers).end(JSON.stringify({ type: "error", error }));
 }

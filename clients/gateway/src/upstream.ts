@@ -1,8 +1,9 @@
 // The provider of a gateway. Requests are sent to it unchanged. Its answer has two forms: the
 // received bytes, and a `Response` that can be read.
 
-import { Agent, request as byHttp, type IncomingMessage } from "node:http";
+import { Agent, request as byHttp, type ClientRequest, type IncomingMessage } from "node:http";
 import { Agent as SecureAgent, request as byHttps } from "node:https";
+import type { Socket } from "node:net";
 import { pipeline, Readable, type Duplex } from "node:stream";
 import * as zlib from "node:zlib";
 import { MOST_WHOLE } from "stream-sidecar/internal";
@@ -29,6 +30,8 @@ const DECODERS: ReadonlyMap<string, () => Duplex> = new Map<string, () => Duplex
 ]);
 /** The most bytes of headers, both ways: a sign-in may need many. */
 export const MOST_HEADERS = 256 * 1024;
+/** No limit but that of the bytes: Node.js would leave out the headers above it, without an error. */
+export const MOST_HEADER_LINES = 0;
 const SECURE = { keepAlive: true };
 /** Status codes of answers without a body (RFC 9110, 15), whatever their headers say. */
 const WITHOUT_BODY = new Set([204, 205, 304]);
@@ -67,7 +70,7 @@ function codingsOf(accepted: string): string {
   return known.length === codings.length ? accepted : known.join(",").trim() || "identity";
 }
 
-type Decoder = (source: Readable) => Readable;
+type Decoder = (source: AsyncIterable<Uint8Array>) => AsyncIterable<Uint8Array>;
 
 /** The decoder for an encoding; undefined if there is none. */
 function decoderOf(encoding = "identity"): Decoder | undefined {
@@ -101,29 +104,49 @@ export class Upstream {
    * Sends a request. If an idle connection had just been closed, an idempotent request without
    * a body is sent once more, on a new connection. Any other request may have been processed.
    */
-  send(url: URL, request: OutgoingRequest, mayRepeat = true): Promise<IncomingMessage> {
+  async send(url: URL, request: OutgoingRequest, mayRepeat = true): Promise<IncomingMessage> {
     const { method, headers, body, signal } = request;
-    return new Promise((resolve, reject) => {
-      const send = url.protocol === "https:" ? byHttps : byHttp;
-      const limits = { agent: mayRepeat && this.#agent, signal, maxHeaderSize: MOST_HEADERS };
-      const sent = send(url, { method, ...limits }, resolve);
+    const send = url.protocol === "https:" ? byHttps : byHttp;
+    const sent = send(url, { method, signal, agent: mayRepeat && this.#agent, maxHeaderSize: MOST_HEADERS });
+    sent.maxHeadersCount = MOST_HEADER_LINES;
+    try {
+      const answered = answerTo(sent);
       for (const [name, value] of headers) sent.appendHeader(name, value);
-      const isRepeatable = mayRepeat && IDEMPOTENT.has(method) && body instanceof Uint8Array && body.length === 0;
-      sent.on("error", (error: NodeJS.ErrnoException) => {
-        const isStale = sent.reusedSocket && CLOSED.has(error.code ?? "");
-        if (isStale && isRepeatable) this.send(url, request, false).then(resolve, reject);
-        else reject(error);
-      });
-      if (body instanceof Uint8Array) return void sent.end(body);
       // Without this header, Node.js would send the body of a GET or DELETE without its end.
-      if (!sent.hasHeader("content-length")) sent.setHeader("transfer-encoding", "chunked");
-      pipeline(body, sent, () => {});
-    });
+      if (isStream(body) && !sent.hasHeader("content-length")) sent.setHeader("transfer-encoding", "chunked");
+      if (isStream(body)) body.pipe(sent);
+      else sent.end(body);
+      return await answered;
+    } catch (error) {
+      sent.destroy();
+      const isStale = sent.reusedSocket && CLOSED.has((error as NodeJS.ErrnoException).code ?? "");
+      const isRepeatable = mayRepeat && IDEMPOTENT.has(method) && !isStream(body) && body.length === 0;
+      if (isStale && isRepeatable) return this.send(url, request, false);
+      throw error;
+    }
   }
 
   close(): void {
     this.#agent.destroy();
   }
+}
+
+function isStream(body: Readable | Uint8Array): body is Readable {
+  return !(body instanceof Uint8Array);
+}
+
+/** The answer to a request; rejected however the request ends without one. */
+function answerTo(sent: ClientRequest): Promise<IncomingMessage> {
+  const answered = new Promise<IncomingMessage>((resolve, reject) => {
+    const refuse = ({ statusCode = 0 }: IncomingMessage) => reject(new Error(`its status is ${statusCode}`));
+    sent.on("response", (message) => ((message.statusCode ?? 0) < 200 ? refuse(message) : resolve(message)));
+    // Without this listener, Node.js closes the connection, and neither answers nor fails.
+    sent.on("upgrade", (message, socket: Socket) => (socket.destroy(), refuse(message)));
+    sent.on("error", reject);
+    sent.on("close", () => reject(new Error("it closed the connection")));
+  });
+  answered.catch(() => {}); // who waits gets the error, also one of the sending
+  return answered;
 }
 
 /** A whole body. It has no `text` if it cannot be decoded, or is too long. */
@@ -205,10 +228,20 @@ function lazily(
   onRead?: (bytes: Uint8Array) => void,
 ): ReadableStream<Uint8Array> {
   async function* read() {
-    for await (const bytes of decode(message)) {
-      onRead?.(bytes as Uint8Array);
-      yield bytes as Uint8Array;
+    for await (const bytes of decode(arrived(message))) {
+      onRead?.(bytes);
+      yield bytes;
     }
   }
   return ReadableStream.from(read()) as ReadableStream<Uint8Array>;
+}
+
+/** The bytes of a message. If it breaks off, first those that arrived before. */
+async function* arrived(message: IncomingMessage): AsyncGenerator<Uint8Array, void, void> {
+  try {
+    yield* message;
+  } catch (error) {
+    for (let rest = message.read() as Uint8Array | null; rest; rest = message.read() as Uint8Array | null) yield rest;
+    throw error;
+  }
 }

@@ -3,7 +3,7 @@
 
 import Anthropic from "@anthropic-ai/sdk";
 import { once } from "node:events";
-import { existsSync, mkdtempSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer, request, type IncomingMessage, type RequestListener, type Server } from "node:http";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -11,7 +11,7 @@ import { buffer, text } from "node:stream/consumers";
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
 import OpenAI from "openai";
-import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from "vitest";
 import { AGENTS, emptyKey, settingsOf } from "../src/agents.js";
 import { createGateway, type GatewayOptions } from "../src/gateway.js";
 import { main } from "../src/command.js";
@@ -22,6 +22,7 @@ import { fake, REAL } from "../../typescript/test/support.js";
 let sidecar: Sidecar;
 beforeAll(async () => void (sidecar = await Sidecar.spawn(REAL)));
 afterAll(() => sidecar.shutdown());
+beforeEach(() => void vi.stubEnv("STREAM_SIDECAR", REAL.command.map((word) => `"${word}"`).join(" ")));
 afterEach(() => {
   vi.unstubAllEnvs();
   closeServers();
@@ -254,21 +255,6 @@ test("headers of 64 kB pass", async () => {
   expect((await ask(`${base}/v1/models`, "", { "x-long": "x".repeat(64_000) }, "GET")).body.toString()).toBe("64000");
 });
 
-test("a turn is kept in files that only the user may read, where that was asked for", async () => {
-  const record = join(mkdtempSync(join(tmpdir(), "tape-")), "turns");
-  const base = await before(await upstream((_request, reply) => reply.writeHead(200, EVENTS).end(LEAKING)), { record });
-  const asked = JSON.stringify({ ...ASKED, stream: true });
-  const { body } = await ask(`${base}/v1/chat/completions`, asked);
-  await vi.waitFor(() => expect(kept(record, "went")).toBe(body.toString()));
-  expect([kept(record, "request"), kept(record, "came")]).toEqual([asked, LEAKING]);
-});
-
-function kept(folder: string, ending: string): string {
-  const file = readdirSync(folder).find((name) => name.endsWith(`.${ending}`)) ?? "";
-  if (process.platform !== "win32") expect(statSync(join(folder, file)).mode & 0o077).toBe(0);
-  return readFileSync(join(folder, file), "utf8");
-}
-
 // The program
 
 async function ended(...words: readonly string[]): Promise<[number, string]> {
@@ -295,8 +281,11 @@ test.each([
   [["--upstream", "http://a", "--claims", "run"], "--claims must be one of drop, promote, text"],
   [["--upstream", "http://a", "--response-template", "/nowhere"], "ENOENT"],
   [["--upstream", "http://a", "--response-template", fileOf({})], "has no response_template"],
+  [["--upstream", "http://a", "--record", join(fileOf({}), "folder")], "--record"],
+  [["--upstream", "http://a", "--allow-origin", "localhost:3000"], "not an origin"],
   [["--odd"], "Unknown option"],
   [["run", "--upstream", "http://a"], "run needs an agent"],
+  [["run", "--", "/nowhere/agent"], "the provider of /nowhere/agent is not known"],
   [["run", "--upstream", "http://a", "--", "/nowhere/agent"], "cannot be started"],
 ])("arguments %j are refused in words", async (words, told) => {
   const [code, written] = await ended(...words);
@@ -304,10 +293,16 @@ test.each([
 });
 
 test("a template that the sidecar refuses is refused before anything is asked", async () => {
-  vi.stubEnv("STREAM_SIDECAR", REAL.command.map((word) => `"${word}"`).join(" "));
   const file = fileOf({ fields: { odd: { open: 1 } } });
   const [code, written] = await ended("--upstream", "http://a", "--response-template", file);
   expect([code, written.includes("fields.odd")], written).toEqual([2, true]);
+});
+
+test("without a sidecar no agent is started, and the line says how to get one", async () => {
+  vi.stubEnv("STREAM_SIDECAR", "/nowhere/stream-sidecar");
+  const words = ["run", "--upstream", "http://a", "--", agentOf("claude", "process.exit(9)")];
+  const [code, written] = await ended(...words);
+  expect([code, /install @stream-sidecar\/.*--allow-download/.test(written)], written).toEqual([2, true]);
 });
 
 const AGENT = `
@@ -339,11 +334,38 @@ test("an agent is started with the gateway and a placeholder key, and its exit c
   expect([code, await asked.promise]).toEqual([3, "none"]);
 });
 
+test("without --upstream, requests go to the agent's own provider, and a line names it", async () => {
+  const base = await upstream((_request, reply) => reply.writeHead(418).end());
+  vi.stubEnv("HOME", mkdtempSync(join(tmpdir(), "home-"))).stubEnv("ANTHROPIC_BASE_URL", base);
+  const [code, told] = await ended("run", "--", agentOf("claude", AGENT), "-p");
+  expect([code, told.includes(`in front of ${base}`)], told).toEqual([3, true]);
+});
+
+test("the version is that of the package", async () => {
+  const written = vi.spyOn(process.stdout, "write").mockReturnValue(true);
+  expect(await main(["--version"])).toBe(0);
+  expect(written.mock.calls).toEqual([[expect.stringMatching(/^stream-sidecar-gateway \d+\.\d+\.\d+\n$/)]]);
+  written.mockRestore();
+});
+
 test("the user's keys stay, and a line says that an agent sent no request through the gateway", async () => {
   expect(emptyKey("claude", { ANTHROPIC_API_KEY: "k" })).toEqual({});
-  expect([emptyKey("codex", {}), emptyKey("qwen", {})]).toEqual([{ OPENAI_API_KEY: "none" }, {}]);
+  expect([emptyKey("aider", {}), emptyKey("qwen", {})]).toEqual([{ OPENAI_API_KEY: "none" }, {}]);
   const [code, told] = await ended("run", "--upstream", "http://127.0.0.1:9", "--", agentOf("claude", ""));
-  expect([code, told.endsWith("claude sent no request through the gateway\n")], told).toEqual([0, true]);
+  const line = "claude sent no request through the gateway: nothing was cleaned\n";
+  expect([code, told.endsWith(line)], told).toEqual([1, true]);
+});
+
+test("an agent that only looks around has sent no request, and its own exit code counts", async () => {
+  const looking = (code: number) => `await fetch(process.env.OPENAI_BASE_URL + "/models"); process.exit(${code});`;
+  const base = await upstream((_request, reply) => void reply.end("{}"));
+  for (const [own, code] of [
+    [0, 1],
+    [3, 3],
+  ] as const) {
+    const [exit, told] = await ended("run", "--upstream", base, "--", agentOf("agent", looking(own)));
+    expect([exit, told.includes("sent no request through the gateway")], told).toEqual([code, true]);
+  }
 });
 
 /** Requests a number of streams at the same time, and reports the results. */
@@ -373,6 +395,43 @@ async function toldBehind(answer: string, streams: number, ...options: readonly 
   );
 }
 
+const ASKING_TWICE = `
+const ask = () => fetch(process.env.OPENAI_BASE_URL + "/chat/completions", { method: "POST", body: "{}" });
+await ask();
+await ask();
+`;
+
+test("an upstream that is not there is said once while the agent runs, and with all lines at its end", async () => {
+  const agent = agentOf("agent", ASKING_TWICE);
+  const [, written] = await ended("run", "--upstream", "http://127.0.0.1:1", "--", agent);
+  const line = "POST /v1/chat/completions 502: the upstream did not answer: connect ECONNREFUSED 127.0.0.1:1";
+  expect(written).toBe(`${line}\n${line}\n${line}\n`);
+});
+
+const LOOKING = `
+const base = process.env.OPENAI_BASE_URL;
+await (await fetch(base + "/models")).text();
+await (await fetch(base + "/chat/completions", { method: "POST", body: ${JSON.stringify(JSON.stringify(ASKED))} })).text();
+`;
+
+test.each([
+  [[], [": removed 12 characters of reasoning"]],
+  [["--watch"], [": passed unchanged", ": removed 12 characters of reasoning | Two and two."]],
+])("with %j these lines are shown", async (options, ends) => {
+  const base = await upstream(async (got, reply) => {
+    await text(got);
+    reply.writeHead(200, EVENTS).end(LEAKING);
+  });
+  const [code, written] = await ended("run", "--upstream", base, ...options, "--", agentOf("agent", LOOKING));
+  expect(code, written).toBe(0);
+  expect(
+    written
+      .trim()
+      .split("\n")
+      .map((line) => line.replace(/^.* 200/, "")),
+  ).toEqual(ends);
+});
+
 const LEAVING = `
 const body = JSON.stringify({ model: "m", stream: true, messages: [{ role: "user", content: "2 + 2?" }] });
 const { body: stream } = await fetch(process.env.OPENAI_BASE_URL + "/chat/completions", { method: "POST", body });
@@ -381,7 +440,6 @@ process.exit(0);
 `;
 
 test("an agent that leaves in the middle of a stream is no trouble", async () => {
-  vi.stubEnv("STREAM_SIDECAR", REAL.command.map((word) => `"${word}"`).join(" "));
   const left = later<void>();
   const base = await upstream((_request, reply) => {
     reply.writeHead(200, EVENTS).write(sse(chunk({ content: "Four." })).replace("data: [DONE]\n\n", ""));
@@ -392,8 +450,27 @@ test("an agent that leaves in the middle of a stream is no trouble", async () =>
   expect([code, written.includes("NOT CLEANED")], written).toEqual([0, false]);
 });
 
-test("an unknown model is read with the template of a file", async () => {
+const KILLING = `
+const body = JSON.stringify({ model: "m", stream: true, messages: [{ role: "user", content: "2 + 2?" }] });
+let leaks = 0;
+for (let count = 0; count < 6; count += 1) {
+  const url = process.env.OPENAI_BASE_URL + "/chat/completions";
+  const told = await (await fetch(url, { method: "POST", body })).text();
+  if (told.includes("think>") || !told.includes("Four.")) leaks += 1;
+  const { sidecars } = await (await fetch(new URL("/health", url))).json();
+  process.kill(sidecars[0].pid, "SIGKILL");
+}
+process.exit(leaks);
+`;
+
+test("a sidecar that is killed again and again is started again, and nothing leaks", async () => {
   vi.stubEnv("STREAM_SIDECAR", REAL.command.map((word) => `"${word}"`).join(" "));
+  const base = await upstream((_request, reply) => reply.writeHead(200, EVENTS).end(LEAKING));
+  const [code, written] = await ended("run", "--upstream", base, "--", agentOf("agent", KILLING));
+  expect([code, written.includes("NOT CLEANED")], written).toEqual([0, false]);
+});
+
+test("an unknown model is read with the template of a file", async () => {
   const answer = sse(chunk({ content: "<musing>Two and two.</musing>Four." }), chunk({}, "stop"));
   const fields = { thinking: { open: "<musing>", close: "</musing>" }, content: {} };
   const file = fileOf({ chat_template: "", response_template: { fields } });
@@ -402,7 +479,6 @@ test("an unknown model is read with the template of a file", async () => {
 });
 
 test("an event of more than 8 MiB is cleaned as a short one is", async () => {
-  vi.stubEnv("STREAM_SIDECAR", REAL.command.map((word) => `"${word}"`).join(" "));
   const long = "Four words of text. ".repeat(450_000);
   const answer = sse(chunk({ content: "<think>Two and two.</think>" }), chunk({ content: long }), chunk({}, "stop"));
   const [told] = await toldBehind(answer, 1);
@@ -423,8 +499,12 @@ test("each of two workers has some of the streams, and all of them end", async (
   expect([Math.min(...opened) > 0, opened[0]! + opened[1]!]).toEqual([true, 40]);
 });
 
+const nobody = { home: "/nowhere", folder: "/nowhere", env: {}, args: [] };
+
 test("the printed settings name each agent, and VS Code's entry has the required fields", () => {
-  const told = settingsOf("http://127.0.0.1:4141", "m1").split("\n");
+  const told = settingsOf({ base: "http://127.0.0.1:4141", model: "m1", upstreams: { "/": "http://a" } }, nobody).split(
+    "\n",
+  );
   expect(told.map((line) => line.slice(0, 14).trimEnd())).toEqual([
     ...Object.values(AGENTS).map(({ label }) => label),
     "VS Code",

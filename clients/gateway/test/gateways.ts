@@ -1,8 +1,10 @@
 // An upstream, the gateway in front of it and a client, over real connections.
 
 import { createServer, request, type IncomingMessage, type RequestListener, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
-import { createGateway } from "../src/gateway.js";
+import { connect, type AddressInfo } from "node:net";
+import { text } from "node:stream/consumers";
+import { createGateway, type GatewayOptions } from "../src/gateway.js";
+import type { TurnReport } from "../src/lines.js";
 import type { Sidecar, SidecarPool } from "stream-sidecar";
 
 const servers: Server[] = [];
@@ -23,20 +25,26 @@ export async function listening(server: Server): Promise<number> {
 export interface Setting {
   readonly port: number;
   readonly lines: string[];
+  readonly reports: TurnReport[];
   readonly lost: unknown[];
 }
 
 /** A gateway before an upstream that does this. */
-export async function behindGateway(upstream: RequestListener, by: Sidecar | SidecarPool): Promise<Setting> {
+export async function behindGateway(
+  upstream: RequestListener,
+  by: Sidecar | SidecarPool,
+  more: Partial<GatewayOptions> = {},
+): Promise<Setting> {
   const port = await listening(createServer({ maxHeaderSize: 1 << 18 }, upstream));
-  const [lines, lost] = [[] as string[], [] as unknown[]];
+  const [lines, reports, lost] = [[] as string[], [] as TurnReport[], [] as unknown[]];
   const upstreams = { "/": `http://127.0.0.1:${port}` };
   const options = {
     upstreams,
-    onTurn: (line: string) => void lines.push(line),
+    onTurn: (line: string, report: TurnReport) => void (lines.push(line), reports.push(report)),
     onTrouble: (e: unknown) => void lost.push(e),
+    ...more,
   };
-  return { port: await listening(createGateway(by, options)), lines, lost };
+  return { port: await listening(createGateway(by, options)), lines, reports, lost };
 }
 
 export interface Sent {
@@ -53,6 +61,13 @@ export function asking(port: number, { method = "POST", path, headers = {}, body
     sent.on("error", reject);
     sent.end(body);
   });
+}
+
+/** What comes back for bytes on a connection of their own, until it is closed. */
+export async function raw(port: number, ...pieces: readonly (string | Buffer)[]): Promise<string> {
+  const socket = connect(port, "127.0.0.1");
+  for (const piece of pieces) socket.write(piece);
+  return text(socket);
 }
 
 export const CHAT = "/v1/chat/completions";

@@ -19,7 +19,7 @@ import {
   said,
   streaming,
 } from "./gateways.js";
-import { REAL, until } from "../../typescript/test/support.js";
+import { crash, REAL, until } from "../../typescript/test/support.js";
 
 let sidecar: Sidecar;
 beforeAll(async () => void (sidecar = await Sidecar.spawn(REAL)));
@@ -127,6 +127,19 @@ test("an answer with an unknown encoding passes", async () => {
   expect(await text(await asking(port, { path: CHAT, body: QUESTION }))).toBe("odd");
 });
 
+test.each([
+  ["a stream under the type of JSON", LEAKING.join(""), ["NOT CLEANED"]],
+  ["JSON that is no object", '["</think>"]', ["NOT CLEANED"]],
+  ["no body", "", []],
+])("%s passes, and a line says so", async (_, body, told) => {
+  const { port, lost } = await before((request, answer) => {
+    request.resume();
+    answer.writeHead(200, { "content-type": "application/json" }).end(body);
+  });
+  expect(await text(await asking(port, { path: CHAT, body: QUESTION }))).toBe(body);
+  expect(lost).toEqual(told.map((each) => expect.stringContaining(each)));
+});
+
 describe("what is cleaned", () => {
   test("a stream, in which a line says so", async () => {
     const { port, lines } = await before(streaming);
@@ -220,6 +233,50 @@ describe("what breaks", () => {
     expect(answer.statusCode).toBe(502);
     expect(await text(answer)).toContain("ECONNREFUSED");
   });
+
+  test.each([
+    [CHAT, { choices: [{ index: 0, delta: { content: "On main. " } }] }, { error: { type: "network" } }],
+    ["/v1/responses", { type: "response.output_text.delta", delta: "On main. " }, { type: "error", code: "network" }],
+    [
+      "/v1/messages",
+      { type: "content_block_delta", index: 0, delta: { type: "text_delta", text: "On main. " } },
+      { type: "error" },
+    ],
+    [
+      "/v1beta/models/m:streamGenerateContent?alt=sse",
+      { candidates: [{ index: 0, content: { parts: [{ text: "On main. " }] } }] },
+      { error: { status: "INTERNAL" } },
+    ],
+  ])(
+    "a sidecar that ends for good ends %s with an error, and what it held does not leak",
+    async (path, first, last) => {
+      const one = await Sidecar.spawn({ ...REAL, restarts: { max: 0 } });
+      let goOn = () => {};
+      const { port, lines } = await before((asked, answer) => {
+        asked.resume();
+        const event = `data: ${JSON.stringify(first)}\n\n`;
+        answer.writeHead(200, { "content-type": "text/event-stream" }).write(event);
+        goOn = () => answer.write(event.replace("On main.", "<think>secret"));
+      }, one);
+      const answer = await asking(port, { path, body: QUESTION });
+      let told = "";
+      const reading = (async () => {
+        for await (const piece of answer) told += String(piece);
+      })();
+      reading.catch(() => {});
+      await until(() => told.includes("On main."));
+      await crash(one);
+      goOn();
+      await expect(reading).rejects.toThrow();
+      const documents = told.split("\n").filter((line) => line.startsWith("data: "));
+      expect(JSON.parse(documents.at(-1)!.slice(6))).toMatchObject(last);
+      expect(told).not.toContain("secret");
+      await until(() => lines.length > 0);
+      expect(lines[0]).toMatch(/CUT OFF: the sidecar failed/);
+      expect(lines[0]).not.toContain("NOT CLEANED");
+      await one.shutdown();
+    },
+  );
 
   test("without a sidecar everything passes, and it is said", async () => {
     const none = Sidecar.create({ command: ["/nowhere/sidecar"], restarts: { max: 0 } });

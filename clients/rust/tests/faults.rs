@@ -333,7 +333,8 @@ async fn a_push_with_a_refused_slice_changes_nothing() {
     };
     let sidecar = builder().limits(limits).build().unwrap();
     let wire = stream_sidecar::protocol::EmitWire::OpenaiChat;
-    let emit = Some(stream_sidecar::protocol::Emit { wire, claims: None, reasoning: None, rewrite: None });
+    let emit =
+        Some(stream_sidecar::protocol::Emit { wire, claims: None, reasoning: None, rewrite: None });
     let mut stream = sidecar.open(OpenParams { emit, ..text() }).await.unwrap();
     let mut events = stream.push("So: ").await.unwrap();
     let documents = stream.take_emitted().len();

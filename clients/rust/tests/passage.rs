@@ -17,7 +17,8 @@ use support::{builder, project_tests};
 
 /// The params for a provider that refuses reasoning.
 fn groq() -> OpenParams {
-    let emit = Some(Emit { wire: EmitWire::OpenaiChat, claims: None, reasoning: None, rewrite: None });
+    let emit =
+        Some(Emit { wire: EmitWire::OpenaiChat, claims: None, reasoning: None, rewrite: None });
     OpenParams { wire: Some(Wire::OpenaiChat), provider: Some("groq".into()), emit, ..text() }
 }
 

@@ -157,6 +157,7 @@ async fn calls_written_as_text_are_reported_and_dropped_kept_or_promoted() {
             })
             .on_message(move |received, answer| {
                 assert!(!answer.stream_id.is_empty());
+                assert!(received.text.is_some(), "a listener gets the text");
                 message.lock().unwrap().push(format!("{} calls", received.tool_calls.len()));
             });
         assert!(!read(layer, CHAT, body).await.contains("look"));

@@ -252,7 +252,8 @@ fn transports_that_break_off() {
 const LEAK: &str = "<think>é</think>Four.";
 
 fn emitting() -> OpenParams {
-    let emit = Some(Emit { wire: EmitWire::OpenaiChat, claims: None, reasoning: None, rewrite: None });
+    let emit =
+        Some(Emit { wire: EmitWire::OpenaiChat, claims: None, reasoning: None, rewrite: None });
     OpenParams { wire: Some(Wire::Text), emit, ..Default::default() }
 }
 

@@ -13,12 +13,12 @@ import { fileURLToPath } from "node:url";
 const HOME = fileURLToPath(new URL("..", import.meta.url));
 const PLATFORMS = ["darwin-arm64", "darwin-x64", "linux-arm64", "linux-x64", "win32-arm64", "win32-x64"];
 
-/** Folder of a package -> what its published manifest has besides its own, in this version. */
+/** Folder of a package -> what its published manifest has besides its own, or instead of it. */
 const PUBLISHED = {
-  ".": (version) => ({
+  ".": ({ version }) => ({
     optionalDependencies: Object.fromEntries(PLATFORMS.map((name) => [`@stream-sidecar/${name}`, version])),
   }),
-  "../gateway": (version) => ({ dependencies: { "stream-sidecar": version } }),
+  "../gateway": ({ version, dependencies }) => ({ dependencies: { ...dependencies, "stream-sidecar": version } }),
 };
 
 function pack(folder, output) {
@@ -35,7 +35,7 @@ function packPublished(folder, added, output) {
       cpSync(join(folder, name), join(scratch, name), { recursive: true });
     }
     const { devDependencies, scripts, prettier, ...about } = manifest;
-    const published = { ...about, ...added(manifest.version) };
+    const published = { ...about, ...added(manifest) };
     writeFileSync(join(scratch, "package.json"), `${JSON.stringify(published, null, 2)}\n`);
     pack(scratch, output);
   } finally {

@@ -279,22 +279,26 @@ export class Sidecar implements AsyncDisposable {
 
   /**
    * Makes a request to any method without a stream. If the process ends during the request, it
-   * is made once more: it depends only on its params.
+   * is made again, because it depends only on its params; as it may be what ends the process, it
+   * gets a quarter of the restarts (of 4, the default: once).
    */
   async request<M extends string>(method: M, params: Params<M>, options: CallOptions = {}): Promise<Result<M>> {
-    const { requestTimeoutMs, batchTimeoutMs } = this.#settings;
+    const { requestTimeoutMs, batchTimeoutMs, restarts } = this.#settings;
     const usual = BATCHES.has(method) ? batchTimeoutMs : requestTimeoutMs;
     CALL(options, "the options of a call");
     const timeoutMs = options.timeoutMs ?? usual;
     const signal = signalOf(options.signal);
     const waiting = { signal, timeoutMs, isHurried: timeoutMs < usual };
-    const ask = async () => (await this.#supervisor.link()).request(method, params, waiting);
     return this.#gate.run(async () => {
       signal?.throwIfAborted();
-      return ask().catch((error: unknown) => {
-        if (error instanceof ConnectionLost && !error.isFinal) return ask();
-        throw error;
-      });
+      for (let losses = 0; ; losses += 1) {
+        try {
+          return await (await this.#supervisor.link()).request(method, params, waiting);
+        } catch (error) {
+          const mayReturn = error instanceof ConnectionLost && !error.isFinal;
+          if (!mayReturn || losses >= Math.max(1, restarts.max / 4)) throw error;
+        }
+      }
     });
   }
 

@@ -123,6 +123,14 @@ const MODES = {
       return size === 1 || size > 3 ? handshake() : process.exit(3);
     },
   },
+  /** Ends at the first three requests to normalize; counts them in a file (more). */
+  "ends-at-requests": {
+    ...GOOD,
+    "message/normalize": () => {
+      appendFileSync(more[0], "x");
+      return statSync(more[0]).size > 3 ? { events: [], message: {}, stats: {} } : process.exit(3);
+    },
+  },
   /** A wrapper, whose child could outlive it. more: a file for the child's pid. */
   wrapper: {
     ...GOOD,

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { createMessageConnection, StreamMessageReader, StreamMessageWriter } from "vscode-jsonrpc/node";
 import { expect, test } from "vitest";
 import {
+  ConnectionLost,
   Sidecar,
   SidecarClosed,
   SidecarUnavailable,
@@ -42,6 +43,19 @@ test("a request that was under way is asked once more", async () => {
   process.kill(pid as number, "SIGKILL");
   expect((await asked).message.text).toBe("b");
   expect(sidecar.pid).not.toBe(pid);
+});
+
+test.each([
+  [4, 2],
+  [12, 4],
+])("of %i restarts a request gets a quarter: it is asked %i times", async (max, asked) => {
+  const file = join(mkdtempSync(join(tmpdir(), "sidecar-")), "requests");
+  const command = fake("ends-at-requests", file);
+  await using sidecar = await Sidecar.spawn({ ...command, restarts: { max, delayMs: 0 } });
+  const answer = sidecar.normalize({ wire: "text", body: "" });
+  if (asked > 3) expect((await answer).events).toEqual([]);
+  else expect(await rejection(answer)).toBeInstanceOf(ConnectionLost);
+  expect(readFileSync(file, "utf8")).toHaveLength(asked);
 });
 
 test.skipIf(process.platform === "win32")("a hang costs no stream", () =>

@@ -182,12 +182,14 @@ class Answer:
             for _ in range(self._watch.flush(followed=followed)):
                 self.outlet.diagnose(self.choice, *_RESULT_TEXT)
 
-    def close(self) -> None:
+    def close(self, *, is_cut: bool) -> None:
         """Ends the blocks, and decides whether reasoning that never closed is text.
-        Call this after the last ``flush``."""
+        ``is_cut``: a limit or the user cut the model off. Call this after the last
+        ``flush``."""
         self._blocks.end()
         reader = self._readers.answer
-        if reader is not None and self._tagged.judge(reader.first.reasoning.doubt):
+        doubt = None if reader is None else reader.first.reasoning.doubt
+        if reader is not None and self._tagged.judge(doubt, is_cut=is_cut):
             self._take(reader.read_again())
             self._decide_doubted(None)
             self._blocks.end()

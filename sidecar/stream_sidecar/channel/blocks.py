@@ -22,14 +22,45 @@ if TYPE_CHECKING:
 ReasoningSource: TypeAlias = Literal["native", "tag"]
 
 
+_MOST_REMOVED = 1 << 20
+"""The most code points of `Removals`; each removal counts for `_OF_ONE` more."""
+
+_OF_ONE = 128
+
+
+@define
+class Removals:
+    """What cleaning took out of a block, with its positions in the cleaned text. Too
+    many removals are forgotten: ``places`` is None."""
+
+    places: list[tuple[int, str]] | None = field(factory=list)
+    _size: int = 0
+
+    def add(self, position: int, text: str) -> None:
+        self._size += len(text) + _OF_ONE
+        if self._size > _MOST_REMOVED:
+            self.places = None
+        elif self.places is not None:
+            self.places.append((position, text))
+
+    def undo(self, text: str | None) -> str | None:
+        """The original of the cleaned ``text``; None if a part of it was forgotten."""
+        if text is None or self.places is None:
+            return None
+        parts, end = [], 0
+        for position, removed in self.places:
+            parts += [text[end:position], removed]
+            end = position
+        return "".join([*parts, text[end:]])
+
+
 @define
 class OpenBlock:
     """A block that is or was open. ``size``: its code points so far. ``fields``: the
     provider's fields in which its text came. ``sent_opaque``: the last ``opaque`` that
     was sent.
 
-    ``removed``: the texts that cleaning took out of the block, with their positions in
-    the cleaned text. It is emptied when the original text is sent.
+    ``removed``: what cleaning took out of the block, until the original text is sent.
     """
 
     number: int
@@ -40,7 +71,7 @@ class OpenBlock:
     signature: str | None = None
     opaque: Any = None
     sent_opaque: Any = None
-    removed: list[tuple[int, str]] = field(factory=list)
+    removed: Removals | None = None
 
 
 class Blocks:
@@ -53,7 +84,7 @@ class Blocks:
         #: the text belongs to a refusal
         self.refuses: bool | None = None
         self._native: OpenBlock | None = None  # the last block of native reasoning
-        self._removed: list[tuple[int, str]] = []  # removed before its block began
+        self._removed: Removals | None = None  # before the block began
 
     def text(self, text: str, span: Span | None) -> int:
         block = self._ready("text", None)
@@ -107,7 +138,7 @@ class Blocks:
         number = outlet.native_block() if source == "native" else outlet.block()
         block = self.open = OpenBlock(number, channel, source, fields)
         if source == "native":
-            block.removed, self._removed = self._removed, []
+            block.removed, self._removed = self._removed, None
             self._native = block
         return block
 
@@ -115,9 +146,11 @@ class Blocks:
         """Notes that cleaning took ``text`` out of the native reasoning."""
         block = self.open
         if block is not None and block.source == "native":
-            block.removed.append((block.size, text))
+            block.removed = block.removed or Removals()
+            block.removed.add(block.size, text)
         else:
-            self._removed.append((0, text))
+            self._removed = self._removed or Removals()
+            self._removed.add(0, text)
 
     def end(self) -> None:
         block, self.open = self.open, None
@@ -166,6 +199,10 @@ class Blocks:
         opaque = None if block.opaque is block.sent_opaque else block.opaque
         block.sent_opaque = block.opaque
         has_state = bool(block.signature or opaque is not None)
+        raw_text = None
+        if block.signature and block.removed is not None:
+            raw_text = self._raw_text(block, block.removed)
+            block.removed = None
         self.outlet.send(
             BlockEnd,
             self.choice,
@@ -173,20 +210,15 @@ class Blocks:
             block.channel,
             block.signature,
             opaque,
-            self._raw_text(block) if block.signature and block.removed else None,
+            raw_text,
             tuple(block.fields) or None,
             (has_state and block.number in self.outlet.broken) or None,
         )
 
-    def _raw_text(self, block: OpenBlock) -> str | None:
-        """The text of ``block`` with all that cleaning took out of it; None if texts
-        are not kept. Call this once: it empties ``removed``."""
-        text = self.outlet.builder.any_text(self.choice, block.number)
-        removals, block.removed = block.removed, []
-        if text is None:
-            return None
-        parts, end = [], 0
-        for position, removed in removals:
-            parts += [text[end:position], removed]
-            end = position
-        return "".join([*parts, text[end:]])
+    def _raw_text(self, block: OpenBlock, removed: Removals) -> str | None:
+        """The text of ``block`` with all that cleaning took out of it. None if that was
+        forgotten: then nobody can show the provider what it signed."""
+        raw_text = removed.undo(self.outlet.builder.any_text(self.choice, block.number))
+        if raw_text is None and self.outlet.binds():
+            self.outlet.broken.add(block.number)
+        return raw_text

@@ -31,12 +31,13 @@ class _Field:
 
     The text is in the native text given so far at ``spans``, and then from ``start`` to
     ``position``, all in bytes. ``cumulative``: each delta is known to repeat everything
-    before.
+    before. ``document``: the number of the last document with text of the field.
     """
 
     cumulative: bool
     size: int = 0
     deltas: int = 0
+    document: int = -1
     start: int = 0
     position: int = 0
     spans: list[tuple[int, int]] = field(factory=list)
@@ -80,8 +81,11 @@ class NativeText:
         #: the document in which a block came again, signed, and the block's text
         self._signed: tuple[int, str] | None = None
 
-    def push(self, field: str, text: str, document: int) -> tuple[str, str]:
-        """The part of ``text`` that is new, and the repeated one (text rule 8.6)."""
+    def push(
+        self, field: str, text: str, document: int, *, same_block: bool = False
+    ) -> tuple[str, str]:
+        """The part of ``text`` that is new, and the repeated one (text rule 8.6).
+        ``same_block``: it belongs to the provider's block of the text before it."""
         if document != self._document:
             self._document, self._document_start = document, self.size
         state = self._fields.get(field)
@@ -91,7 +95,9 @@ class NativeText:
         if self._signed == (document, text) and state.position == self.size:
             return "", text
         repetition = ""
-        if 0 < state.size <= len(text) and self._repeats(state, text):
+        is_further = state.deltas > 1 or (same_block and state.document == document)
+        state.document = document
+        if 0 < state.size <= len(text) and self._repeats(state, text, is_further):
             repetition, text = text[: state.size], text[state.size :]
         state.size += len(text)
         state.deltas += 1
@@ -169,12 +175,13 @@ class NativeText:
                 return len(mirrored)
         return 0
 
-    def _repeats(self, state: _Field, text: str) -> bool:
+    def _repeats(self, state: _Field, text: str, is_further: bool) -> bool:
         """Whether ``text`` begins with all text of its field so far, which is not
-        longer, and is long enough to be a resend or a snapshot."""
+        longer, and is long enough to be a resend or a snapshot. ``is_further``: the
+        field has said something in this document, or more than one delta before."""
         size = state.size
         if len(text) == size:
-            is_long = size >= _RESEND_SIZE and state.deltas > 1
+            is_long = size >= _RESEND_SIZE and is_further
         else:
             is_long = size >= _SNAPSHOT_SIZE
         if self.size > self.limit or not (is_long or state.cumulative):

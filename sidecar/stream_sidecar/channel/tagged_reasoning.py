@@ -127,9 +127,11 @@ class TaggedReasoning:
     def reclassify(self, blocks: tuple[int, ...]) -> None:
         """Makes these blocks of text reasoning. If they are a copy of native reasoning,
         retracts them (text rule 8.3)."""
-        builder = self.outlet.builder
-        texts = (builder.any_text(self.choice, number) or "" for number in blocks)
-        if self._is_second and builder.parts and self._is_begun_copy("".join(texts)):
+        any_text = self.outlet.builder.any_text
+        texts = [any_text(self.choice, number) for number in blocks]
+        known = [text for text in texts if text is not None]
+        is_known = len(known) == len(texts)
+        if self._is_second and is_known and self._is_begun_copy("".join(known)):
             self.outlet.send(Retract, self.choice, blocks, "duplicate-of-native")
         else:
             self.outlet.send(Reclassify, self.choice, blocks, "reasoning")
@@ -139,15 +141,18 @@ class TaggedReasoning:
         if self._block is not None:
             self._settle(self._is_begun_copy)
 
-    def judge(self, doubt: Doubt | None) -> bool:
+    def judge(self, doubt: Doubt | None, *, is_cut: bool) -> bool:
         """Whether a block that is still open at the end is text, and has to be read
-        again (text rules 7.1 and 7.5). Reports the block. ``doubt``: the reader's."""
+        again (text rules 7.1, 7.5 and 7.7). Reports the block. ``doubt``: the reader's.
+        ``is_cut``: something cut the model off."""
         block = self._block
         if block is None:
             return False
         self._report()
         is_certain = self.policy.unclosed == "reasoning"
         if is_certain or doubt is None or not self._live(block):
+            return False
+        if doubt.closer_size and doubt.is_whole and (is_cut or not doubt.has_answer):
             return False
         if not doubt.is_whole:
             self.outlet.diagnose(self.choice, *HOLD_LIMIT)

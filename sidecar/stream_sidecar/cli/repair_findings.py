@@ -22,7 +22,7 @@ COLUMNS = {"refused": "refused", "left_out": "left out", "broken": "broken"}
 """Counter of a `FileReport` -> the head of its column."""
 
 _GATEWAY = "stream-sidecar-gateway run -- "
-_BEHIND_GATEWAY = ("claude ", "gemini ", "qwen ")
+_BEHIND_GATEWAY = ("claude ", "codex ", "gemini ", "qwen ", "cn ", "copilot ", "pi ")
 """How the commands begin of agents whose older sessions resume behind the gateway."""
 
 

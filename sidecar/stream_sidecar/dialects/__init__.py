@@ -32,6 +32,7 @@ from stream_sidecar.dialects import (
 from stream_sidecar.dialects.reasoning_tags import (
     ENDS,
     ENDS_REASONING,
+    HEADERS,
     MARKS,
     PAIRS,
     UNSAFE,
@@ -74,6 +75,7 @@ DIALECTS: dict[str, Dialect] = {
         pairs=PAIRS.get(name, ()),
         marks=MARKS.get(name, ()),
         ends=ENDS.get(name, ()),
+        headers=HEADERS.get(name, ()),
         forms=_FORMS.get(name, ()),
         safe=name not in UNSAFE,
         ends_reasoning=name in ENDS_REASONING,

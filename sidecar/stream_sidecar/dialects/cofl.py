@@ -26,7 +26,10 @@ if TYPE_CHECKING:
 _CALL, _CALL_END = "<cofl:tool_call ", "</cofl:tool_call>"
 _VALUE, _PARAMETER = "cofl:value", "cofl:tool_param"
 _OPENERS = f"<{_VALUE} ", f"<{_PARAMETER} "
-_FOLLOWS = (*_OPENERS, f"</{_VALUE}>", f"</{_PARAMETER}>", _CALL_END)
+_NEXT = _CALL, "</cofl:tool_calls>"
+"""What may follow a call, so that the call's closer may be missing."""
+
+_FOLLOWS = (*_OPENERS, f"</{_VALUE}>", f"</{_PARAMETER}>", _CALL_END, *_NEXT)
 _ATTRIBUTE = patterns.compile(r'(?<![a-z])([a-z]++)="([^"]*+)"')
 _DEEPEST = 64
 """A call whose values are nested deeper than this is text."""
@@ -77,7 +80,8 @@ def _members(cursor: Cursor, node: _Node, closer: str, depth: int) -> Reading[No
     if depth > _DEEPEST:
         raise cursor.mismatch(0)
     yield from cursor.space()
-    while (opener := (yield from cursor.literal(*_OPENERS, closer))) != closer:
+    ends = (closer, *_NEXT) if depth == 1 else (closer,)
+    while (opener := (yield from cursor.literal(*_OPENERS, *ends))) not in ends:
         attributes = yield from _attributes(cursor)
         key, end = attributes.get("name", ""), f"</{opener[1:-1]}>"
         kind = attributes.get("type", "raw")
@@ -90,6 +94,7 @@ def _members(cursor: Cursor, node: _Node, closer: str, depth: int) -> Reading[No
             leaf = yield from value(cursor, literals(end), *_FOLLOWS)
             node.members.append(_Node(key, kind, leaf))
         yield from cursor.space()
+    cursor.index -= len(opener) * (opener != closer)
 
 
 def _attributes(cursor: Cursor) -> Reading[dict[str, str]]:

@@ -9,6 +9,7 @@ CWM, Step-Audio). HyperCLOVA X, MiniMax and others have a grammar each.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from stream_sidecar import patterns
@@ -20,7 +21,7 @@ from stream_sidecar.forms.call_bodies import (
     json_part,
     typed,
 )
-from stream_sidecar.forms.form import Form, Found, MalformedError, WrittenCall
+from stream_sidecar.forms.form import Form, Found, MalformedError, WrittenCall, mark
 from stream_sidecar.forms.grammar import LONGEST_NAME, literals
 from stream_sidecar.forms.kinds import PieceKind
 from stream_sidecar.forms.literals import Literals
@@ -30,6 +31,7 @@ from stream_sidecar.forms.shared_grammars import (
     closed_object,
     framed_calls,
     json_calls,
+    section,
     tool_name,
     value,
 )
@@ -48,43 +50,52 @@ _ID = patterns.compile(r"[^\s<>]*+")
 @frozen
 class FramedCall:
     """The tokens of a family: before several calls, before each call, its name and its
-    arguments, and after it. Each has one or more spellings; "" means that it may be
-    missing."""
+    arguments, and after it. Any of them may be missing if another one says the same
+    (text rule 11.23).
+    ``closers``: of a call and of several calls."""
 
     section: tuple[str, ...]
     begin: str
-    name: tuple[tuple[str, ...], ...]
-    arguments: tuple[tuple[str, ...], ...]
-    end: tuple[tuple[str, ...], ...]
-    closers: tuple[str, ...] = ()
+    name: str
+    arguments: tuple[str, ...]
+    end: tuple[str, ...]
+    closers: tuple[str, ...]
 
 
 def _framed(tokens: FramedCall) -> Callable[[Cursor], Reading[Found]]:
     def grammar(cursor: Cursor) -> Reading[Found]:
-        yield from cursor.space()
-        if cursor.opener in tokens.section:
-            yield from cursor.literal(tokens.begin)
+        ends = tokens.closers[1:]
+        is_in_section = cursor.opener in tokens.section
+        if is_in_section and (yield from section(cursor, tokens.begin, *ends)):
+            return mark()
         yield from cursor.space()
         id = yield from cursor.run(_ID, LONGEST_NAME)
-        yield from _tokens(cursor, tokens.name)
-        name = yield from tool_name(cursor, NAME)
-        yield from _tokens(cursor, tokens.arguments)
+        yield from cursor.space()
+        if (yield from cursor.optional(tokens.name)):
+            yield from cursor.space()
+            name = yield from tool_name(cursor, NAME)
+        else:
+            name, id = id, ""
+        yield from cursor.space()
+        begins = False
+        for token in tokens.arguments:
+            begins |= bool((yield from cursor.optional(token)))
+            yield from cursor.space()
+        if not begins and (not name or (yield from cursor.need()) != "{"):
+            raise cursor.mismatch()
         cursor.partial = cut_part(name, cursor.position, id)
         part = yield from cursor.scan(ObjectScanner())
-        cursor.closed_body = cursor.position, json_part(name, part, cursor.position, id)
-        yield from _tokens(cursor, tokens.end)
+        for token in tokens.end:
+            end = cursor.position
+            cursor.closed_body = end, json_part(name, part, end, id)
+            yield from cursor.space()
+            if token is tokens.end[-1]:
+                yield from cursor.literal(token)
+            else:
+                yield from cursor.optional(token)
         return Found(PieceKind.CALL, json_part(name, part, cursor.position, id))
 
     return grammar
-
-
-def _tokens(cursor: Cursor, tokens: tuple[tuple[str, ...], ...]) -> Reading[None]:
-    for spellings in tokens:
-        yield from cursor.space()
-        required = tuple(filter(None, spellings))
-        read = cursor.literal if required == spellings else cursor.optional
-        yield from read(*required)
-    yield from cursor.space()
 
 
 def _form(tokens: FramedCall) -> Form:
@@ -100,18 +111,21 @@ def _inkling(cursor: Cursor) -> Reading[Found]:
     again and the arguments, or it is the arguments."""
     name = cursor.opener.removesuffix(_INKLING)
     if name == cursor.opener:
-        name = yield from cursor.run(_ID, LONGEST_NAME)
-        yield from cursor.literal(_INKLING)
+        name = yield from cursor.run(NAME, LONGEST_NAME)
+        has_token = yield from cursor.optional(_INKLING)
+        if not has_token and (not name or (yield from cursor.need()) != "{"):
+            raise cursor.mismatch()
     yield from cursor.space()
     start = cursor.position
     cursor.partial = lambda raw: cut_calls(raw[start:], start)
     part = yield from cursor.scan(ObjectScanner())
 
     def read(raw: str) -> Calls:
-        try:
-            return calls_of(raw[slice(*part)], start)
-        except MalformedError:
-            return json_part(name, part, cursor.position)(raw)
+        with suppress(MalformedError):
+            calls = calls_of(raw[slice(*part)], start)
+            if name in ("", calls[0].name):
+                return calls
+        return json_part(name, part, cursor.position)(raw)
 
     cursor.closed_body = cursor.position, read
     yield from cursor.space()
@@ -126,9 +140,9 @@ _LINE_END = Literals(("\n",))
 
 def _grok(cursor: Cursor) -> Reading[Found]:
     """Reads Grok's call: the name, and after each separator a key and a value."""
-    if cursor.opener == _GROK[0]:
-        yield from cursor.space()
-        yield from cursor.literal(_GROK[1])
+    is_in_section = cursor.opener == _GROK[0]
+    if is_in_section and (yield from section(cursor, _GROK[1], _GROK_ENDS[2])):
+        return mark()
     yield from cursor.space()
     name = yield from cursor.word(NAME)
     yield from cursor.blanks()
@@ -263,9 +277,9 @@ def _rwkv_bare(cursor: Cursor) -> Reading[Found]:
 _SOLAR = FramedCall(
     ("<|begin|>assistant<|tool_calls|>", "<|tool_calls|>"),
     "<|tool_call:begin|>",
-    (("<|tool_call:name|>",),),
-    (("<|tool_call:args|>",),),
-    (("<|tool_call:end|>",),),
+    "<|tool_call:name|>",
+    ("<|tool_call:args|>",),
+    ("<|tool_call:end|>",),
     ("<|tool_call:end|>", "<|calls|>"),
 )
 
@@ -277,14 +291,14 @@ def _plamo_token(name: str) -> str:
 _PLAMO = FramedCall(
     (_plamo_token("begin_tool_requests"),),
     _plamo_token("begin_tool_request"),
-    ((_plamo_token("begin_tool_name"),),),
+    _plamo_token("begin_tool_name"),
     (
-        (_plamo_token("end_tool_name"),),
-        (_plamo_token("begin_tool_arguments"),),
-        ("", "<|plamo:constrain|>json"),
-        ("", "<|plamo:msg|>"),
+        _plamo_token("end_tool_name"),
+        _plamo_token("begin_tool_arguments"),
+        "<|plamo:constrain|>json",
+        "<|plamo:msg|>",
     ),
-    ((_plamo_token("end_tool_arguments"),), (_plamo_token("end_tool_request"),)),
+    (_plamo_token("end_tool_arguments"), _plamo_token("end_tool_request")),
     (_plamo_token("end_tool_request"), _plamo_token("end_tool_requests")),
 )
 

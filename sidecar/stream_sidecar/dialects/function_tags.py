@@ -19,6 +19,7 @@ from stream_sidecar.forms.form import (
     WrittenCall,
     between_tags,
 )
+from stream_sidecar.forms.grammar import LONGEST_NAME
 from stream_sidecar.forms.kinds import PieceKind
 from stream_sidecar.forms.shared_grammars import CallTags, prose, tagged_value
 from stream_sidecar.values.relaxed import ObjectScanner
@@ -31,15 +32,19 @@ if TYPE_CHECKING:
 
 _TAGS = CallTags(
     call=("<function=",),
-    value=("<parameter=",),
-    value_ends=("</parameter>",),
+    value=("<parameter=", "<parameter name=", "<param=", "<param name="),
+    value_ends=("</parameter>", "</param>"),
     call_ends=("</function>",),
-    again=patterns.compile(r"\n[ \t]*+<parameter=(?P<key>[^<>\n]++)>"),
+    again=patterns.compile(
+        r"""\n[ \t]*+<param(?:eter)?(?: name)?=["']?(?P<key>[^<>"'\n]++)[^<>\n]*+>"""
+    ),
 )
 
 
-_AGAIN = ("</function>", "</function_invocation>")
-"""Further closers that Qwen3.6 writes after ``</function>`` (ollama/ollama#16383)."""
+_ENDS = ("</function>", "</function_invocation>")
+"""Closers of a call. Qwen3.6 writes several of them (ollama/ollama#16383)."""
+
+_HEAD = patterns.compile(r"[^<>{}\r\n]*+")
 
 
 def bare_value(text: str) -> str:
@@ -83,11 +88,19 @@ class _Function:
         return WrittenCall(self.name, arguments, self.end)
 
 
+def _key(label: str) -> str:
+    """The parameter's name in a tag: ``a``, ``"a"`` or ``"a" type="string"``."""
+    quote = label[:1]
+    return label[1:].partition(quote)[0] if quote and quote in "\"'" else label
+
+
 def _function(cursor: Cursor, *closers: str) -> Reading[_Function]:
     """Reads one call after ``<function=``: the name, then parameters or a JSON body.
     Before one of ``closers``, the wrapper's, ``</function>`` may be missing."""
-    function = _Function((yield from cursor.label(">")).strip("\"'"))
-    tags = ("</function>", *closers)
+    name = yield from cursor.run(_HEAD, LONGEST_NAME)
+    function = _Function(name.strip().strip("\"'"))
+    tags = (*_ENDS, *closers)
+    is_closed = yield from cursor.optional(">")
     yield from cursor.space()
     if (yield from cursor.need()) == "{":
         function.body = yield from cursor.scan(ObjectScanner())
@@ -95,10 +108,12 @@ def _function(cursor: Cursor, *closers: str) -> Reading[_Function]:
         if not cursor.closed_body:
             cursor.closed_body = function.end, lambda raw: [function.call(raw, cursor)]
         yield from cursor.space()
+    elif is_closed:
+        tags = (*_TAGS.value, *tags)
     else:
-        tags = ("<parameter=", *tags)
-    while (end := (yield from cursor.literal(*tags))) == "<parameter=":
-        key = (yield from cursor.label(">")).strip("\"'")
+        raise cursor.mismatch()
+    while (end := (yield from cursor.literal(*tags))) in _TAGS.value:
+        key = _key((yield from cursor.label(">")))
         part = yield from tagged_value(cursor, _TAGS, *tags)
         function.parameters.append((key, part))
         yield from cursor.space()
@@ -121,7 +136,7 @@ def _wrapped(closer: str) -> Callable[[Cursor], Reading[Found]]:
             functions.append((yield from _function(cursor, closer)))
             cursor.closed_body = cursor.position, _reader(cursor, functions)
             yield from prose(cursor)
-            while (yield from cursor.optional(*_AGAIN)):
+            while (yield from cursor.optional(*_ENDS)):
                 yield from prose(cursor)
             if not (yield from cursor.optional("<function=")):
                 break
@@ -137,7 +152,7 @@ def _reader(cursor: Cursor, functions: list[_Function]) -> Callable[[str], Calls
     return lambda raw: [function.call(raw, cursor) for function in functions[:count]]
 
 
-BARE = Form(("<function=",), _bare, tier="B")
+BARE = Form(("<function=",), _bare, tier="B", closers=_ENDS[1:])
 
 FORMS: dict[str, tuple[Form, ...]] = {
     "qwen3-xml": (between_tags("tool_call", _wrapped), BARE),

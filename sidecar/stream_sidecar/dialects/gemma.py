@@ -207,7 +207,7 @@ def _leaked(cursor: Cursor) -> Reading[Found]:
 
 def _tail(cursor: Cursor) -> Reading[int]:
     """Reads what may close a leaked call, and returns the position after it."""
-    if not (yield from cursor.optional(">", "/>", "\x17")):
+    if not (yield from cursor.optional(">", "/>", "\x17", "</function>")):
         while (yield from cursor.ahead("<ctrl")):
             cursor.index += len("<ctrl")
             yield from cursor.run(_CONTROL, 5)

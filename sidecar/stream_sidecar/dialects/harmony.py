@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from stream_sidecar import patterns
 from stream_sidecar.dialects.invoke_tags import atem_calls
+from stream_sidecar.dialects.turns import TOKENS
 from stream_sidecar.forms.call_bodies import cut_part, json_part
 from stream_sidecar.forms.form import Form, Found, WrittenCall, mark
 from stream_sidecar.forms.grammar import LONGEST_NAME, EndedError, MismatchError
@@ -78,17 +79,18 @@ def _words(cursor: Cursor, header: _Header, *, bare: bool) -> Reading[None]:
     while part != "<|message|>":
         if part == "<|start|>":
             header.role = yield from cursor.word(NAME)
-        elif part == "<|channel|>":
+        elif part.endswith("<|channel|>"):
             bare = bare or header.role == "assistant"
-            header.channel = yield from _channel(cursor, exact=not bare)
-            header.end = cursor.position if bare else 0
+            is_nameless = header.role and (yield from cursor.ahead("<|message|>"))
+            if not is_nameless:
+                header.channel = yield from _channel(cursor, exact=not bare)
+            header.end = cursor.position if bare and header.channel else 0
         elif part == "to=":
-            header.recipient = yield from cursor.word(NAME)
-            header.recipient = header.recipient.removeprefix("functions.")
+            header.recipient = _apart(cursor, (yield from cursor.word(NAME)))
         else:
             yield from cursor.word(_LETTERS)  # one word of constraint
             tokens, constrained = ["<|message|>"], True
-        tokens = [token for token in tokens if token != part]
+        tokens = [token for token in tokens if token != part or part == _HEADS[0]]
         yield from cursor.blanks()
         is_addressed = header.recipient and (header.role or header.channel)
         if is_addressed and (yield from cursor.peek()) == "{":
@@ -96,15 +98,29 @@ def _words(cursor: Cursor, header: _Header, *, bare: bool) -> Reading[None]:
         part = yield from (cursor.literal if constrained else cursor.optional)(*tokens)
 
 
+_GLUED = patterns.compile(r"(.+?)(?:json|code|text|analysis|commentary|final)++")
+
+
+def _apart(cursor: Cursor, name: str) -> str:
+    """The tool that ``name`` means: words of the header (``functions.shelljson``) may
+    stand right after a declared name."""
+    name, tools = name.removeprefix("functions."), cursor.context.tools or ()
+    glued = None if name in tools else _GLUED.fullmatch(name)
+    return glued[1] if glued and glued[1] in tools else name
+
+
 def _channel(cursor: Cursor, *, exact: bool) -> Reading[str]:
-    """Reads a channel's name, or unless ``exact`` its first four letters."""
-    letters = yield from cursor.run(_LETTERS, LONGEST_NAME)
+    """Reads a channel's name, or unless ``exact`` its first four letters. A word before
+    another ``<|channel|>`` is none: the model began again."""
+    name = yield from cursor.run(NAME, LONGEST_NAME)
     for channel in _CHANNELS:
-        is_short = len(letters) >= _SHORTEST and channel.startswith(letters)
-        if channel == letters or (is_short and not exact):
+        is_short = len(name) >= _SHORTEST and channel.startswith(name)
+        if channel == name or (is_short and not exact):
             return channel
-    yield from cursor.need()
-    raise cursor.mismatch()
+    if not (yield from cursor.ahead(_HEADS[0])):
+        yield from cursor.need()
+        raise cursor.mismatch()
+    return ""
 
 
 def _call(cursor: Cursor, name: str) -> Reading[Found]:
@@ -149,7 +165,7 @@ def _border(cursor: Cursor) -> Reading[Found]:
         end = cursor.position
         yield from cursor.space()
         if (yield from cursor.peek()):
-            yield from cursor.literal("<|start|>", "<|channel|>")
+            yield from cursor.literal("<|start|>", "<|channel|>", *TOKENS)
         cursor.index -= cursor.position - end
     return mark(ends=True)
 
@@ -189,7 +205,7 @@ def _no_code(cursor: Cursor) -> Reading[None]:
 
 def _eaten_call(cursor: Cursor) -> Reading[Found]:
     """Reads a call that lost its tokens: ``to=functions.f commentary json {..}``."""
-    name = yield from cursor.word(NAME)
+    name = _apart(cursor, (yield from cursor.word(NAME)))
     yield from cursor.space()
     yield from cursor.optional(*_CHANNELS)
     yield from cursor.space()
@@ -200,6 +216,7 @@ def _eaten_call(cursor: Cursor) -> Reading[Found]:
 
 
 _HEADS = ("<|channel|>", "<|start|>")
+_TORN_HEAD = "assistant<|channel|>"
 _BORDERS = ("<|end|>", "<|return|>", "<|call|>")
 _TO_FUNCTIONS = tuple(
     f"{lead}to=functions." for lead in ("", "assistant ", "commentary ")
@@ -214,6 +231,14 @@ FORMS: dict[str, tuple[Form, ...]] = {
     ),
     "harmony-eaten": (
         Form(_HEADS, _header(bare=True), tier="A", about="channels"),
+        Form(
+            (_TORN_HEAD,),
+            _header(bare=True),
+            tier="A",
+            place="start",
+            vague=True,
+            about="channels",
+        ),
         Form(
             ("analysis",),
             _eaten,

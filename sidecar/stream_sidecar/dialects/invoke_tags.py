@@ -38,6 +38,7 @@ from stream_sidecar.forms.shared_grammars import (
     closed_object,
     markup,
     prose,
+    section,
     tagged_value,
     value,
 )
@@ -189,28 +190,30 @@ def _invoke(cursor: Cursor, invoke: _Invoke) -> Reading[None]:
     invoke.end = cursor.position
 
 
-def _parameter(cursor: Cursor) -> Reading[tuple[str, str, Extent]]:
-    """Reads a parameter, or a call's tag that has the value itself."""
+def _parameter(cursor: Cursor, *ends: str) -> Reading[tuple[str, str, Extent]]:
+    """Reads a parameter, or a call's tag that has the value itself. ``ends``: further
+    literals that may follow the parameter."""
     if opener := (yield from cursor.optional(*_VALUE_STARTS, *_CALL_STARTS)):
         tag = yield from _tag(cursor)
         if tag.value is not None:
             return tag.name, tag.kind, tag.value
         if opener in _CALL_STARTS:
             raise cursor.mismatch(0)
-        return tag.name, tag.kind, (yield from _value(cursor))
+        return tag.name, tag.kind, (yield from _value(cursor, *ends))
     yield from cursor.literal("<")
     key = yield from cursor.word(_KEY)
     yield from cursor.literal(">")
     return key, "", (yield from value(cursor, literals(f"</{key}>"), "<"))
 
 
-def _value(cursor: Cursor) -> Reading[Extent]:
-    """Reads a value up to a closer after which the form continues, else the call's."""
+def _value(cursor: Cursor, *ends: str) -> Reading[Extent]:
+    """Reads a value up to a closer after which the form continues, else the call's.
+    ``ends``: see `_parameter`."""
     start = cursor.position
     while (yield from cursor.optional(_CDATA)):
         _, closer = yield from cursor.until(_CDATA_END)
         cursor.index += len(closer)
-    follows = (*_VALUE_STARTS, *_CALL_STARTS, *_ENDS)
+    follows = (*_VALUE_STARTS, *_CALL_STARTS, *_ENDS, *ends)
     _, end = yield from tagged_value(cursor, _TAGS, *follows)
     return start, end
 
@@ -282,7 +285,8 @@ def _fenced(cursor: Cursor) -> Reading[Found]:
 
 
 def _by_names(cursor: Cursor, name: str) -> Reading[Found]:
-    """Reads a call whose tags have the names of the tool and of its parameters."""
+    """Reads a call whose tag has the name of the tool. Those of its parameters have
+    their names, or are DSML's own."""
     invoke = _Invoke(name)
     closers = tuple(f"</{cursor.opener[1:]}{word}>" for word in (name, "invoke"))
     cursor.partial = lambda raw: [invoke.call(raw, cursor)]
@@ -291,12 +295,16 @@ def _by_names(cursor: Cursor, name: str) -> Reading[Found]:
         invoke.body = yield from cursor.scan(ObjectScanner())
         yield from cursor.space()
     while not (yield from cursor.optional(*closers)):
-        yield from cursor.literal(cursor.opener)
-        key = yield from cursor.word(_KEY)
-        yield from cursor.literal(">")
-        end = literals(f"</{cursor.opener[1:]}{key}>")
-        part = yield from value(cursor, end, cursor.opener, *closers)
-        invoke.parameters.append((key, "", part))
+        if (yield from cursor.ahead(*_VALUE_STARTS)):
+            ends = cursor.opener, *closers
+            invoke.parameters.append((yield from _parameter(cursor, *ends)))
+        else:
+            yield from cursor.literal(cursor.opener)
+            key = yield from cursor.word(_KEY)
+            yield from cursor.literal(">")
+            end = literals(f"</{cursor.opener[1:]}{key}>")
+            part = yield from value(cursor, end, cursor.opener, *closers)
+            invoke.parameters.append((key, "", part))
         yield from cursor.space()
     invoke.end = cursor.position
     return _calls(cursor, [invoke])
@@ -311,20 +319,24 @@ def _single(cursor: Cursor) -> Reading[Found]:
 
 
 def _step3(cursor: Cursor) -> Reading[Found]:
+    is_in_section = cursor.opener == _STEP3_SECTION
+    if is_in_section and (yield from section(cursor, _STEP3_CALL, _STEP3_END)):
+        return mark()
     yield from cursor.space()
-    if cursor.opener == _STEP3_SECTION:
-        yield from cursor.literal(_STEP3_CALL)
-        yield from cursor.space()
-    yield from cursor.optional("function<｜tool_sep｜>")
+    yield from cursor.optional("function")
+    yield from cursor.optional("<｜tool_sep｜>")
     yield from cursor.space()
     yield from cursor.literal("<steptml:invoke ")
     call = yield from _single(cursor)
+    assert call.read is not None  # it is a call
+    cursor.closed_body = cursor.position, call.read
     yield from cursor.space()
     yield from cursor.literal("<｜tool_call_end｜>")
     return call
 
 
-_STEP3_SECTION, _STEP3_CALL = "<｜tool_calls_begin｜>", "<｜tool_call_begin｜>"
+_STEP3_SECTION, _STEP3_END = "<｜tool_calls_begin｜>", "<｜tool_calls_end｜>"
+_STEP3_CALL = "<｜tool_call_begin｜>"
 
 
 def _named_function(cursor: Cursor) -> Reading[Found]:
@@ -427,7 +439,7 @@ FORMS: dict[str, tuple[Form, ...]] = {
             (_STEP3_SECTION, _STEP3_CALL),
             _step3,
             tier="A",
-            closers=("<｜tool_call_end｜>", "<｜tool_calls_end｜>"),
+            closers=("<｜tool_call_end｜>", _STEP3_END),
         ),
     ),
     "dots": (between_tags("dots_function_call", _wrapped),),

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from stream_sidecar import patterns
 from stream_sidecar.forms.call_bodies import (
     ARGUMENT_KEYS,
-    CALL_KEYS,
+    LEADING_KEYS,
     LISTS,
     NAME_KEYS,
     calls_of,
@@ -35,11 +35,15 @@ if TYPE_CHECKING:
     from stream_sidecar.forms.form import Tier
     from stream_sidecar.forms.grammar import Cursor, Extent, Reading
 
-_ARGUED = patterns.compile(rf"(?:{'|'.join(ARGUMENT_KEYS)})[\"']\s*+(?::|\Z)")
+_ARGUED = patterns.compile(rf"\b(?:{'|'.join(ARGUMENT_KEYS)})[\"']?\s*+(?::|\Z)")
 _NAMES = patterns.compile(
-    rf"(?:{'|'.join(NAME_KEYS)})[\"']\s*+:\s*+[\"']([^\"'\n]{{1,128}}+)[\"']"
+    rf"\b(?:{'|'.join(NAME_KEYS)})[\"']?\s*+:\s*+[\"']([^\"'\n]{{1,128}}+)[\"']"
 )
-_KEYS = tuple(f"{quote}{key}{quote}" for key in (*CALL_KEYS, *LISTS) for quote in "\"'")
+_KEYS = tuple(
+    f"{quote}{key}{quote}"
+    for key in (*LEADING_KEYS, *LISTS)
+    for quote in ('"', "'", "")
+)
 _ATTRIBUTE = patterns.compile(r"(?<![\w-])([\w-]++)\s*+=\s*+[\"']([^\"']*+)[\"']")
 _HEAD = 256
 """A bare call must name its tool and begin its arguments within this many characters
@@ -97,8 +101,8 @@ def _begins(text: str, tools: Container[str]) -> bool:
 
 
 def _calls(cursor: Cursor, text: str) -> Calls:
-    """The calls in ``text``. Raises ValueError if a member of a list is no call, or no
-    call has arguments: then it is an example in the answer."""
+    """The calls in ``text``. Raises ValueError if a member of a list is no call: then
+    it is an example in the answer."""
     tools = cursor.context.tools or {}
     try:
         calls = calls_of(text)
@@ -107,8 +111,6 @@ def _calls(cursor: Cursor, text: str) -> Calls:
     except ValueError:
         cursor.serious = any(quoted in tools for quoted in text.split('"')[1:-1])
         raise
-    if not _ARGUED.search(text):
-        raise MalformedError("a call has arguments")
     return calls
 
 
@@ -218,6 +220,7 @@ FORMS: dict[str, tuple[Form, ...]] = {
             "A",
             before=("<|plugin|>", "<|interpreter|>"),
         ),
+        _form("<|plugin|>", "<|action_end|>", "A"),
     ),
     "gigachat": (
         _form("<|function_call|>", "", "A"),

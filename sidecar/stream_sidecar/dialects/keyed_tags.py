@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from stream_sidecar import patterns
 from stream_sidecar.forms.call_bodies import Parameter, typed
-from stream_sidecar.forms.form import Form, Found, WrittenCall
+from stream_sidecar.forms.form import Form, Found, WrittenCall, mark
 from stream_sidecar.forms.grammar import LONGEST_NAME, EndedError, literals
 from stream_sidecar.forms.kinds import PieceKind
 from stream_sidecar.forms.shared_grammars import (
     closed_object,
+    empty_section,
     framed_calls,
     markup,
     tool_name,
@@ -50,7 +51,8 @@ _ASSIGNED = patterns.compile(
 class KeyedTags:
     """The tags of a family: around a call, a key, a value, several calls (``section``)
     and the type of a value (``kind``). ``separator``: after a name. ``is_json``: values
-    are JSON, so strings have quotes."""
+    are JSON, so strings have quotes. ``is_sentinel``: no person writes these tags, so
+    those that others imply may be missing."""
 
     call: TagPair
     key: TagPair = ("<arg_key>", "</arg_key>")
@@ -59,6 +61,7 @@ class KeyedTags:
     separator: str = ">"
     kind: TagPair = ("", "")
     is_json: bool = False
+    is_sentinel: bool = False
 
     def suffixed(self, suffix: str) -> KeyedTags:
         """These tags with ``suffix`` in each, such as ``<arg_key:opensource>``."""
@@ -78,6 +81,11 @@ class KeyedTags:
     def begins_value(self) -> str:
         """The tag right before a value: its opener, or the key's closer."""
         return self.value[0] or self.key[1]
+
+    @property
+    def next_borders(self) -> tuple[str, ...]:
+        """What may follow a call in a section: the next call, the section's end."""
+        return tuple(filter(None, (self.call[0], self.section[1])))
 
     @property
     def value_kind(self) -> str:
@@ -123,20 +131,29 @@ def _calls(tags: KeyedTags) -> Callable[[Cursor], Reading[Found]]:
     def grammar(cursor: Cursor) -> Reading[Found]:
         section = cursor.opener == tags.section[0]
         if section:
+            if tags.is_sentinel and (yield from empty_section(cursor, tags.section[1])):
+                return mark()
             yield from cursor.space()
-            yield from cursor.literal(tags.call[0])
+            read = cursor.optional if tags.is_sentinel else cursor.literal
+            yield from read(tags.call[0])
         readers = [(yield from _call(cursor, tags))]
         while section:
+            if tags.is_sentinel:
+                cursor.closed_body = cursor.position, _joined(readers)
             yield from cursor.space()
             if not (yield from cursor.optional(tags.call[0])):
                 yield from cursor.literal(tags.section[1])
                 break
             readers.append((yield from _call(cursor, tags)))
-        return Found(
-            PieceKind.CALL, lambda raw: [c for read in readers for c in read(raw)]
-        )
+        return Found(PieceKind.CALL, _joined(readers))
 
     return grammar
+
+
+def _joined(readers: list[Callable[[str], Calls]]) -> Callable[[str], Calls]:
+    """A function that makes the calls of the ``readers`` so far."""
+    count = len(readers)
+    return lambda raw: [call for read in readers[:count] for call in read(raw)]
 
 
 def _suffix(tags: KeyedTags) -> Callable[[Cursor], Reading[Found]]:
@@ -183,9 +200,10 @@ def _pairs(cursor: Cursor, tags: KeyedTags, call: _Call) -> Reading[int]:
         yield from cursor.space()
         if (yield from cursor.optional(tags.value[1])):  # a repeated closer
             yield from cursor.space()
-        tag = yield from cursor.literal(tags.key[0], tags.call[1], tags.call[0])
+        tag = yield from cursor.literal(tags.key[0], tags.call[1], *tags.next_borders)
         if tag != tags.key[0]:
-            return cursor.position - len(tag) * (tag == tags.call[0])
+            cursor.index -= len(tag) * (tag != tags.call[1])
+            return cursor.position
         end = yield from _pair(cursor, tags, call)
         if end is not None:
             return end
@@ -289,7 +307,8 @@ def _value(
             continue
         elif tag in (tags.value[1], tags.key[1]):
             yield from cursor.space()
-            if (yield from cursor.ahead(tags.key[0], *tags.call, tags.value[1])):
+            follows = tags.key[0], tags.call[1], *tags.next_borders, tags.value[1]
+            if (yield from cursor.ahead(*follows)):
                 call.parts.append(_Part(key, (start, end), kind))
                 return None
         inner.add(tag, end)
@@ -355,7 +374,11 @@ def _quoted(cursor: Cursor, tags: KeyedTags) -> Reading[bool]:
 def _is_last(cursor: Cursor, tags: KeyedTags) -> Reading[bool]:
     """Whether another call or the text's end follows the call's closer."""
     closer = tags.call[1]
-    follows = [f"{closer}{gap}{tags.call[0]}" for gap in ("", "\n", "\n\n")]
+    follows = [
+        f"{closer}{gap}{border}"
+        for gap in ("", "\n", "\n\n")
+        for border in tags.next_borders
+    ]
     is_followed = yield from cursor.ahead(*follows)
     return bool(is_followed) or (yield from cursor.is_last(closer))
 
@@ -392,6 +415,7 @@ _HORIZON = KeyedTags(
     ("<ifm|arg_value>", "</ifm|arg_value>"),
     ("<ifm|tool_calls>", "</ifm|tool_calls>"),
     kind=("<ifm|arg_type>", "</ifm|arg_type>"),
+    is_sentinel=True,
 )
 _LONGCAT = KeyedTags(
     ("<longcat_tool_call>", "</longcat_tool_call>"),
@@ -402,6 +426,7 @@ _SOLAR = KeyedTags(
     ("<|tool_call:start|>", "<|tool_call:end|>"),
     ("<|tool_arg:start|>", "<|tool_arg:value|>"),
     ("", "<|tool_arg:end|>"),
+    is_sentinel=True,
 )
 
 FORMS: dict[str, tuple[Form, ...]] = {

@@ -1,9 +1,9 @@
-"""Leftovers of any model in an answer: stop tokens, reserved tokens, citation markers.
+"""Leftovers of any model in an answer: tokens of turns, reserved tokens, citation
+markers.
 
-Stop tokens are removed only at the very end of the answer, because an answer may
-mention them (text rule 12.1). Reserved tokens and citation markers are removed anywhere
-outside code (text rule 12.2, text rule 12.4). The forms of repeated results are here as
-well.
+Tokens of turns (see ``turns``) are removed only at the answer's ends, because an answer
+may mention them. Reserved tokens and citation markers are removed anywhere outside code
+(text rule 12.2, text rule 12.4). The forms of repeated results are here as well.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from stream_sidecar import patterns
 from stream_sidecar.dialects.gemma import RESULTS
+from stream_sidecar.dialects.turns import TURN_FORMS, last_token, turn_token
 from stream_sidecar.forms.call_bodies import looks_like_call
 from stream_sidecar.forms.form import Dialect, Form, Found, MalformedError, mark
 from stream_sidecar.forms.grammar import literals
@@ -24,67 +25,9 @@ if TYPE_CHECKING:
     from stream_sidecar.forms.grammar import Cursor, Reading
     from stream_sidecar.forms.literals import Pair
 
-STOP_TOKENS = (
-    "<|im_end|>",
-    "<|endoftext|>",
-    "<end_of_turn>",
-    "<|eot_id|>",
-    "<|eom_id|>",
-    "<|end_of_text|>",
-    "<|eom|>",
-    "<|eot|>",
-    "</s>",
-    "<eos>",
-    "<|im_end>",
-    "<|endofturn|>",
-    "<|user|>",
-    "<|observation|>",
-    "<turn|>",
-    "<|end_of_msg|>",
-    "<|content_model_end_sampling|>",
-    "<|calls|>",
-    "<|plamo:tag|>",
-    "<｜end▁of▁sentence｜>",
-    "<|end▁of▁sentence|>",
-    "<|END_OF_TURN_TOKEN|>",
-    "<|tool_response>",
-    "<start_function_response>",  # Gemma's, after its calls
-    "[EOS]",
-    "<|assistant_end|>",
-    "<seed:eos>",
-    "[e~[",
-    "<|end_of_sentence|>",
-    "<|hy_eos|>",
-    "[|endofturn|]",
-    "<|CHATBOT_TOKEN|>",
-    "<|iquest_end|>",
-)
-"""Tokens that end a turn. ``</s>`` stays after ``<s>``: it may be HTML."""
-_NEXT_TURN = ("\n<|im_start|>assistant\n", "\n<|im_start|>assistant")
 _STRIKETHROUGH = ("<s>", "<s ", "<s\t", "<s\n")
 _NUMBERED = ("<SPECIAL_", "<reserved_", "<|reserved_")
 _DIGITS = patterns.compile(r"[0-9]*+")
-
-
-def _stop(cursor: Cursor) -> Reading[Found]:
-    """Reads a stop token and the next turn's header; in reasoning only at the end."""
-    if not cursor.inside:
-        if cursor.opener == STOP_TOKENS[0]:
-            yield from cursor.optional(*_NEXT_TURN)
-        return mark()
-    return (yield from _last(cursor))
-
-
-def _last(cursor: Cursor) -> Reading[Found]:
-    """Reads a token after which only stop tokens come; not the blanks at the end."""
-    while True:
-        end = cursor.position
-        yield from cursor.space()
-        if not (yield from cursor.peek()):
-            break
-        yield from cursor.literal(*STOP_TOKENS)
-    cursor.index -= cursor.position - end
-    return mark()
 
 
 def _reserved(cursor: Cursor) -> Reading[Found]:
@@ -114,6 +57,33 @@ def _marker(cursor: Cursor) -> Reading[Found]:
     return Found(PieceKind.CITE, content=tuple(_CITED.findall(text)))
 
 
+_TAGGED = {
+    "{render_inline_citation ": "}",  # Grok's
+    "<grok:render ": "</grok:render>",
+    "<cite index=": ">",  # Claude's
+}
+"""A citation that is written as a tag -> its end. The last one is Claude's."""
+_GROK = tuple(_TAGGED)[:2]
+
+_REFERENCE = patterns.compile(r"(?:\A[\"']|citation_id[\"']?[=>][\"']?)([\w,. -]+)")
+
+
+def _citation(cursor: Cursor) -> Reading[Found]:
+    """Reads a citation's tag with its references, ``3`` or ``0-1,0-4``."""
+    text = yield from cursor.before(_TAGGED[cursor.opener])
+    reference = _REFERENCE.search(text)
+    if reference is None:
+        raise cursor.mismatch(0)
+    cited = (each.strip() for each in reference[1].split(","))
+    return Found(PieceKind.CITE, content=tuple(cited))
+
+
+def _cited(_cursor: Cursor) -> Reading[Found]:
+    """Reads the closer of a citation's tag; what is cited stays."""
+    yield from ()
+    return mark()
+
+
 def _echo(cursor: Cursor) -> Reading[Found]:
     """Reads an object at the answer's start: a result? (text rules 10.1, 10.7)"""
     cursor.rewind()
@@ -137,6 +107,7 @@ _RESULT_TAGS = tuple(
     for name in (
         "function_results",
         "function_result",
+        "function_response",
         "tool_result",
         "tool_response",
         "tool_output",
@@ -148,7 +119,20 @@ def _results(cursor: Cursor) -> Reading[Found]:
     start = cursor.position
     (_, end), closer = yield from cursor.until(literals(f"</{cursor.opener[1:]}"))
     cursor.index += len(closer)
-    return Found(PieceKind.RESULT, lambda raw: raw[start:end].strip("\n"))
+    return Found(PieceKind.RESULT, lambda raw: _unwrapped(raw[start:end]))
+
+
+_WRAPPER = patterns.compile(r"\s*+<(result|output|stdout|content)>")
+
+
+def _unwrapped(text: str) -> str:
+    """``text`` without line breaks around it, and without elements around all of it."""
+    while wrapper := _WRAPPER.match(text):
+        inner, closer, rest = text[wrapper.end() :].partition(f"</{wrapper[1]}>")
+        if not closer or rest.strip():
+            break
+        text = inner
+    return text.strip("\n")
 
 
 FORMS: dict[str, tuple[Form, ...]] = {
@@ -158,10 +142,9 @@ FORMS: dict[str, tuple[Form, ...]] = {
         ),
     )
     for name, grammar, *tokens in (
-        ("laguna", _stop, "</assistant>"),
-        ("ling", _stop, "</role>", "<|role_end|>"),
-        ("glm", _stop, "<|assistant|>"),
-        ("gigachat", _last, "<|message_sep|>"),
+        ("laguna", turn_token, "</assistant>"),
+        ("ling", turn_token, "</role>", "<|role_end|>"),
+        ("gigachat", last_token, "<|message_sep|>"),
     )
 }
 """Tokens that end a turn in one family only: other models write them in text, or begin
@@ -171,10 +154,24 @@ FORMS["minicpm-v"] = (
     Form(_NUMBERED, _reserved, tier="B", vague=True, about="reserved"),
 )
 
+FORMS["claude-citations"] = (
+    Form(("<cite index=",), _citation, tier="B", vague=True, about="reserved"),
+    Form(("</cite>",), _cited, tier="B", vague=True, about="reserved"),
+    Form(
+        ("<cite>", "<cite "),
+        markup,
+        tier="B",
+        vague=True,
+        about="leftovers",
+        pending_closers=("</cite>",),
+    ),
+)
+"""Claude's citations, ``<cite index="0-1">words</cite>``: the words stay."""
+
 LEFTOVERS = Dialect(
     "leftovers",
     forms=(
-        Form(STOP_TOKENS, _stop, tier="B", place="end", vague=True, about="leftovers"),
+        *TURN_FORMS,
         Form(
             _NUMBERED, _reserved, tier="B", place="end", vague=True, about="leftovers"
         ),
@@ -188,6 +185,7 @@ LEFTOVERS = Dialect(
         ),
         Form(("<unused", "<ctrl"), _reserved, tier="B", vague=True, about="reserved"),
         Form(("\ue200",), _marker, tier="B", vague=True, about="reserved"),
+        Form(_GROK, _citation, tier="B", vague=True, about="reserved"),
     ),
 )
 

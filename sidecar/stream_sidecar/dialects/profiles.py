@@ -64,7 +64,9 @@ _ROWS: dict[str, Profile] = {
     r"kimi": Profile("kimi", ("kimi-k2",)),
     r"glm-?(4\.[5-9]|[5-9]|z1)": Profile("glm", ("glm",), starts_open=True),
     r"glm-?4": Profile("glm-4", ("glm",)),
-    r"command-?(a|r7b|4)": Profile("cohere", ("cohere",), starts_open=True),
+    r"command-?(a|r7b|4)|north-?mini-?code": Profile(
+        "cohere", ("cohere",), starts_open=True
+    ),
     r"command-?r|cohere": Profile("command-r", ("cohere",)),
     r"apertus": Profile("apertus", ("apertus",)),
     r"apriel": Profile("apriel", ("apriel",), starts_open=True),
@@ -129,7 +131,7 @@ _ROWS: dict[str, Profile] = {
     r"telechat": Profile("telechat", ("telechat",)),
     r"iquest": Profile("iquest", ("iquest",)),
     r"\bgrok": Profile("grok", ("grok",)),
-    r"claude": Profile("claude", ("anthropic-xml",)),
+    r"claude": Profile("claude", ("anthropic-xml", "claude-citations")),
 }
 
 _CUMULATIVE = {

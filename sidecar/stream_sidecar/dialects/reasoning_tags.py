@@ -3,7 +3,8 @@
 `PAIRS`: openers and closers of reasoning beyond the default ``reasoning.tags``. An
 opener with several closers is in several pairs. An empty opener means that only the
 chat template writes it. `MARKS`: borders of sections of calls. `ENDS`: wrappers of the
-answer, which are removed and end open reasoning.
+answer, which are removed and end open reasoning. `HEADERS`: those of them that begin
+the answer, right after a closer of the family (text rule 9.6).
 """
 
 from __future__ import annotations
@@ -68,20 +69,22 @@ MARKS: dict[str, tuple[str, ...]] = {
     "cohere": ("<cofl:tool_calls>", "</cofl:tool_calls>"),
     "kimi-k3": ("<|open|>tools<|sep|>", "<|close|>tools<|sep|>"),
     "gemini-thoughts": ("``````thinking\n",),
+    "glm": ("<|begin_of_box|>", "<|end_of_box|>"),
     "deepseek-v3": DEEPSEEK_MARKS,
     "deepseek-v31": DEEPSEEK_MARKS,
+    "lfm2": ("<|tool_list_start|>", "<|tool_list_end|>"),
+}
+
+HEADERS: dict[str, tuple[str, ...]] = {
+    "cohere": ("<|START_TEXT|>", "<|START_RESPONSE|>"),
+    "kimi-k3": ("<|open|>response<|sep|>", "<|open|>message<|sep|>"),
 }
 
 ENDS: dict[str, tuple[str, ...]] = {
-    "cohere": tuple(
-        f"<|{side}_{word}|>"
-        for word in ("TEXT", "RESPONSE")
-        for side in ("START", "END")
-    ),
+    "cohere": (*HEADERS["cohere"], "<|END_TEXT|>", "<|END_RESPONSE|>"),
     "kimi-k3": (
-        "<|open|>response<|sep|>",
+        *HEADERS["kimi-k3"],
         "<|close|>response<|sep|>",
-        "<|open|>message<|sep|>",
         "<|close|>message<|sep|>",
     ),
     "inkling-messages": ("<|message_model|><|content_text|>", "<|content_text|>"),
@@ -110,6 +113,8 @@ UNSAFE = frozenset(
         "pangu",
         "hyperclova",
         "functionary-begun",
+        "claude-citations",
+        "gemini-fences",
     )
 )
 """Families that must be named: other models may write their literals as text."""
@@ -120,7 +125,7 @@ WITH: dict[str, tuple[str, ...]] = {
     "ernie": ("response-tags",),
     "harmony": ("harmony-eaten",),
     "kimi-k2": ("kimi-eaten",),
-    "gemini-call": ("gemini-thoughts",),
+    "gemini-call": ("gemini-thoughts", "gemini-fences"),
     "inkling": ("inkling-messages",),
     "solar": ("solar-open",),
     "pangu": ("lfm2",),

@@ -21,18 +21,24 @@ from stream_sidecar.forms.form import Form, Found, MalformedError, WrittenCall, 
 from stream_sidecar.forms.grammar import LONGEST_NAME
 from stream_sidecar.forms.kinds import PieceKind
 from stream_sidecar.forms.literals import Literals
-from stream_sidecar.forms.shared_grammars import NAME, json_calls, value
+from stream_sidecar.forms.shared_grammars import (
+    NAME,
+    empty_section,
+    json_calls,
+    section,
+)
 from stream_sidecar.values.jsontext import loads
 from stream_sidecar.values.relaxed import ObjectScanner
 
 if TYPE_CHECKING:
+    import re
     from collections.abc import Callable, Iterator
 
     from stream_sidecar.forms.call_bodies import Calls
     from stream_sidecar.forms.grammar import Cursor, Extent, Reading
 
 _KIMI_ID = patterns.compile(r"(?:functions\.)?(?P<name>[^:!]++)(?:[:!]\d++)?")
-_ID = patterns.compile(r"[^\s<>`]*+")
+_ID = patterns.compile(r"[^\s<>`{}]*+")
 _KIMI_CALL, _KIMI_NAMESPACE = "<|tool_call_begin|>", "functions."
 _KIMI_ARGUMENTS = "<|tool_call_argument_begin|>"
 _FENCE, _TICKS = "```json", "```"
@@ -40,13 +46,6 @@ _PLAIN = patterns.compile(r"[^<\[]*+")
 _UUID = patterns.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 _TYPES = {"string": "string"}
 _TYPE = "function"
-
-
-def _section(cursor: Cursor, call: str) -> Reading[None]:
-    """Reads the first call's opener, if the form began with a section's opener."""
-    if cursor.opener != call:
-        yield from cursor.space()
-        yield from cursor.literal(call)
 
 
 def _object(
@@ -75,34 +74,61 @@ _KIMI_SECTIONS = {
 
 
 def _kimi(cursor: Cursor) -> Reading[Found]:
-    """Reads Kimi K2's call: an id (``functions.name:0`` or a counter) and arguments."""
-    if cursor.opener == _KIMI_NAMESPACE:
+    """Reads Kimi K2's call, or a section whose calls lack their openers."""
+    words, is_bare = "", cursor.opener == _KIMI_NAMESPACE
+    if is_bare:
         cursor.rewind()
     elif cursor.opener != _KIMI_CALL:
-        yield from cursor.run(_PLAIN, LONGEST_NAME)  # words before the first call
-        yield from cursor.literal(_KIMI_CALL)
+        if (yield from empty_section(cursor, *_KIMI_SECTIONS["end"])):
+            return mark()
+        words = yield from cursor.run(_PLAIN, LONGEST_NAME)  # before the first call
+        begins = yield from cursor.literal(_KIMI_CALL, _KIMI_ARGUMENTS)
+        if begins == _KIMI_CALL or not words.strip():
+            words = ""
+        else:
+            cursor.index -= len(begins)
+    id = words.split()[-1] if words else ""
+    readers = [(yield from _kimi_call(cursor, id, is_bare=is_bare or bool(words)))]
+    while words and (yield from cursor.ahead(_KIMI_NAMESPACE)):
+        readers.append((yield from _kimi_call(cursor, "", is_bare=True)))
+    reads = [read for read in readers if read is not None]
+    if not reads:
+        return mark()
+    return Found(PieceKind.CALL, lambda raw: [c for read in reads for c in read(raw)])
+
+
+def _kimi_call(
+    cursor: Cursor, id: str, *, is_bare: bool
+) -> Reading[Callable[[str], Calls] | None]:
+    """Reads an id (``functions.name:0`` or a counter), if it is not given, and the
+    arguments. None: a call in the model's own runtime, which nobody else runs."""
     yield from cursor.space()
-    id = yield from cursor.word(_ID)
+    id = id or (yield from cursor.word(_ID))
     yield from cursor.space()
-    fence = "" if cursor.opener == _KIMI_NAMESPACE else _FENCE
-    begins = yield from cursor.literal(_KIMI_ARGUMENTS, *filter(None, (fence,)))
+    if is_bare:
+        begins = yield from cursor.literal(_KIMI_ARGUMENTS)
+    else:
+        begins = yield from cursor.optional(_KIMI_ARGUMENTS, _FENCE)
     yield from cursor.space()
     match = _KIMI_ID.fullmatch(id)
     name = match["name"] if match else id
+    if not begins and (yield from cursor.need()) != "{":
+        raise cursor.mismatch()
     cursor.partial = cut_part(name, cursor.position, id)
-    sections = _KIMI_SECTIONS["end"]
-    ends = "<|tool_call_end|>", *sections
+    ends = "<|tool_call_end|>", *_KIMI_SECTIONS["end"]
+    if is_bare and cursor.opener != _KIMI_NAMESPACE:
+        ends = *ends, _KIMI_NAMESPACE
     closers = (_TICKS,) if begins == _FENCE else ends
     part = yield from _object(cursor, name, id, *closers)
     if begins == _FENCE:
         yield from cursor.space()
         yield from _end(cursor, *ends)
-    if _UUID.fullmatch(id):  # a call in the model's own runtime: removed, not reported
-        return mark()
+    if _UUID.fullmatch(id):
+        return None
     read = json_part(name, part, cursor.position, id)
     if name.isdecimal():
-        return Found(PieceKind.CALL, lambda raw: [_by_schema(cursor, read(raw)[0])])
-    return Found(PieceKind.CALL, read)
+        return lambda raw: [_by_schema(cursor, read(raw)[0])]
+    return read
 
 
 _FEW_TOOLS = 256
@@ -131,42 +157,51 @@ def _deepseek_tokens(bar: str, gap: str) -> Iterator[str]:
 
 
 def _deepseek_v3(bar: str, gap: str) -> Callable[[Cursor], Reading[Found]]:
-    separator, opener, closer, section = _deepseek_tokens(bar, gap)
+    separator, opener, closer, section_end = _deepseek_tokens(bar, gap)
 
     def grammar(cursor: Cursor) -> Reading[Found]:
         """Reads ``function``, the separator, the name, and fenced JSON."""
-        yield from _section(cursor, opener)
+        is_in_section = cursor.opener != opener
+        if is_in_section and (yield from section(cursor, opener, section_end)):
+            return mark()
         yield from cursor.space()
-        yield from cursor.literal(f"{_TYPE}{separator}")
+        yield from cursor.literal(_TYPE)
+        has_separator = yield from cursor.optional(separator)
         name = yield from cursor.word(NAME)
         yield from cursor.space()
-        yield from cursor.literal("```json", "```")
+        has_fence = yield from cursor.optional("```json", "```")
+        if not (has_separator or has_fence):
+            raise cursor.mismatch()
         yield from cursor.space()
         cursor.partial = cut_part(name, cursor.position)
         part = yield from cursor.scan(ObjectScanner())
         cursor.closed_body = cursor.position, json_part(name, part, cursor.position)
         yield from cursor.space()
-        yield from cursor.literal("```")
+        yield from cursor.optional("```")
         yield from cursor.space()
-        yield from _end(cursor, closer, section)
+        yield from _end(cursor, closer, section_end)
         return Found(PieceKind.CALL, json_part(name, part, cursor.position))
 
     return grammar
 
 
 def _deepseek_v31(bar: str, gap: str) -> Callable[[Cursor], Reading[Found]]:
-    separator, opener, closer, section = _deepseek_tokens(bar, gap)
+    separator, opener, closer, section_end = _deepseek_tokens(bar, gap)
 
     def grammar(cursor: Cursor) -> Reading[Found]:
-        yield from _section(cursor, opener)
+        is_in_section = cursor.opener != opener
+        if is_in_section and (yield from section(cursor, opener, section_end)):
+            return mark()
         yield from cursor.space()
         name = yield from cursor.word(NAME)
         yield from cursor.space()
-        yield from cursor.literal(separator)
+        has_separator = yield from cursor.optional(separator)
+        if not has_separator and (yield from cursor.need()) != "{":
+            raise cursor.mismatch()
         yield from cursor.space()
         if name != _TYPE:  # otherwise it is a call of V3, whose name comes later
             cursor.partial = cut_part(name, cursor.position)
-        part = yield from _object(cursor, name, "", closer, section)
+        part = yield from _object(cursor, name, "", closer, section_end)
         return Found(PieceKind.CALL, json_part(name, part, cursor.position))
 
     return grammar
@@ -199,8 +234,13 @@ DEEPSEEK_MARKS = tuple(
 )
 
 
+_MISTRAL = "[TOOL_CALLS]"
+
+
 def _mistral(cursor: Cursor) -> Reading[Found]:
     """Reads a list, or ``name{..}`` perhaps with ``[ARGS]`` and ``[CALL_ID]``."""
+    if cursor.opener != _MISTRAL:
+        cursor.rewind()
     yield from cursor.space()
     if (yield from cursor.need()) in "[{":
         return (yield from json_calls()(cursor))
@@ -219,18 +259,44 @@ def _mistral(cursor: Cursor) -> Reading[Found]:
     return Found(PieceKind.CALL, json_part(name, part, cursor.position, id))
 
 
+_K3_HEAD = patterns.compile(r"[^<>]*+")
 _K3_CALL = patterns.compile(r'\s*+tool="([^"]++)"[^<>]*+')
 _K3_ARGUMENT = patterns.compile(r'\s*+key="([^"]++)"(?:\s++type="([^"]*+)")?[^<>]*+')
-_K3_END = Literals(("<|close|>argument<|sep|>",))
-_K3_TAGS = ("<|open|>argument", "<|close|>call<|sep|>")
+_K3_END, _K3_OPENER = "<|close|>argument<|sep|>", "<|open|>argument"
+_K3_ENDS = ("<|close|>call<|sep|>", "<|open|>call", "<|close|>tools<|sep|>")
+_K3_TAGS = (_K3_OPENER, *_K3_ENDS)
+_K3_IN_VALUE = Literals((_K3_END, *_K3_TAGS[:2]))
+
+
+def _k3_tag(cursor: Cursor, pattern: re.Pattern[str]) -> Reading[re.Match[str]]:
+    """Reads the attributes of a tag and ``<|sep|>``, which may be missing before
+    another tag."""
+    text = yield from cursor.run(_K3_HEAD, LONGEST_NAME)
+    if not (yield from cursor.optional("<|sep|>")):
+        yield from cursor.literal(_K3_OPENER)
+        cursor.index -= len(_K3_OPENER)
+    attributes = pattern.fullmatch(text)
+    if attributes is None:
+        raise cursor.mismatch(0)
+    return attributes
+
+
+def _k3_value(cursor: Cursor) -> Reading[Extent]:
+    """Reads a value and its closer, which may be missing before another tag."""
+    start = cursor.position
+    while True:
+        (_, end), tag = yield from cursor.until(_K3_IN_VALUE)
+        if tag != _K3_END:
+            return start, end
+        cursor.index += len(tag)
+        yield from cursor.space()
+        if (yield from cursor.ahead(*_K3_TAGS)):
+            return start, end
 
 
 def _kimi_k3(cursor: Cursor) -> Reading[Found]:
     """Reads Kimi K3's call: arguments with types, in JSON except for strings."""
-    head = _K3_CALL.fullmatch((yield from cursor.before("<|sep|>")))
-    if head is None:
-        raise cursor.mismatch(0)
-    name = head[1]
+    name = (yield from _k3_tag(cursor, _K3_CALL))[1]
     parts: list[tuple[str, str, Extent]] = []
 
     def calls(raw: str, end: int) -> Calls:
@@ -239,13 +305,12 @@ def _kimi_k3(cursor: Cursor) -> Reading[Found]:
 
     cursor.partial = lambda raw: calls(raw, len(raw))
     yield from cursor.space()
-    while (yield from cursor.literal(*_K3_TAGS)) == _K3_TAGS[0]:
-        argument = _K3_ARGUMENT.fullmatch((yield from cursor.before("<|sep|>")))
-        if argument is None:
-            raise cursor.mismatch(0)
-        part = yield from value(cursor, _K3_END, *_K3_TAGS)
+    while (tag := (yield from cursor.literal(*_K3_TAGS))) == _K3_OPENER:
+        argument = yield from _k3_tag(cursor, _K3_ARGUMENT)
+        part = yield from _k3_value(cursor)
         parts.append((argument[1], _TYPES.get(argument[2] or "", "json"), part))
         yield from cursor.space()
+    cursor.index -= len(tag) * (tag != _K3_ENDS[0])
     end = cursor.position
     return Found(PieceKind.CALL, lambda raw: calls(raw, end))
 
@@ -264,5 +329,15 @@ FORMS: dict[str, tuple[Form, ...]] = {
     "kimi-k3": (Form(("<|open|>call",), _kimi_k3, tier="A"),),
     "deepseek-v3": _deepseek(_deepseek_v3),
     "deepseek-v31": _deepseek(_deepseek_v31),
-    "mistral": (Form(("[TOOL_CALLS]",), _mistral, tier="A"),),
+    "mistral": (
+        Form((_MISTRAL,), _mistral, tier="A"),
+        Form(
+            ("%s[ARGS]", "%s[CALL_ID]"),
+            _mistral,
+            tier="A",
+            place="line",
+            vague=True,
+            per_tool=True,
+        ),
+    ),
 }

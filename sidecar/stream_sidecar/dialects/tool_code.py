@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from stream_sidecar import patterns
 from stream_sidecar.dialects.python_calls import bare, call_reader
 from stream_sidecar.forms.call_bodies import calls_of, python_calls
-from stream_sidecar.forms.form import Form, Found, WrittenCall
+from stream_sidecar.forms.form import Form, Found, MalformedError, WrittenCall
 from stream_sidecar.forms.grammar import literals
 from stream_sidecar.forms.kinds import PieceKind
 from stream_sidecar.forms.shared_grammars import NAME
@@ -56,13 +56,39 @@ def _opening(cursor: Cursor, *infos: str) -> Reading[tuple[str, str]]:
 
 
 def _fence(cursor: Cursor) -> Reading[Found]:
-    """Reads a fence that a word or a first ``default_api.`` marks as calls."""
-    fence, info = yield from _opening(cursor, *_CODE_INFO, *_PYTHON)
-    if info in _PYTHON:
-        yield from cursor.space()
-        prefix = yield from cursor.literal(*_OWN)
-        cursor.index -= len(prefix)
+    """Reads a fence that its word marks as calls."""
+    fence, _ = yield from _opening(cursor, *_CODE_INFO)
     cursor.serious = True
+    return (yield from _fenced(cursor, fence))
+
+
+def _python_fence(cursor: Cursor) -> Reading[Found]:
+    """Reads a fence of Python that a first ``default_api.`` marks as calls of declared
+    tools. Another one may be an example."""
+    fence, _ = yield from _opening(cursor, *_PYTHON)
+    yield from cursor.space()
+    prefix = yield from cursor.literal(*_OWN)
+    cursor.index -= len(prefix)
+    cursor.serious = True
+    found = yield from _fenced(cursor, fence)
+
+    def read(raw: str) -> Calls:
+        calls: Calls = found.read(raw) if found.read is not None else []
+        tools = cursor.context.tools
+        if tools is not None and any(call.name not in tools for call in calls):
+            raise MalformedError("nobody declared it")
+        return calls
+
+    return Found(PieceKind.CALL, read)
+
+
+def _only_fence(cursor: Cursor) -> Reading[Found]:
+    """Reads a fence of Python that is the whole answer."""
+    fence, _ = yield from _opening(cursor, *_PYTHON)
+    return (yield from _fenced(cursor, fence))
+
+
+def _fenced(cursor: Cursor, fence: str) -> Reading[Found]:
     start = cursor.position
     end = yield from _body(cursor, fence)
     yield from cursor.literal(fence)
@@ -205,7 +231,7 @@ FORMS: dict[str, tuple[Form, ...]] = {
             tier="B",
             place="line",
             vague=True,
-            needs=(*_CODE_INFO, _OWN[1]),
+            needs=_CODE_INFO,
         ),
         Form(
             openers=_FENCES,
@@ -223,5 +249,16 @@ FORMS: dict[str, tuple[Form, ...]] = {
         Form(_OWN, bare, tier="B", place="line"),
         Form(("call\n",), _noise, tier="B", place="line", vague=True),
         Form(("tool_code = ",), _assigned, tier="C", place="line", vague=True),
-    )
+    ),
+    "gemini-fences": (
+        Form(
+            _FENCES,
+            _python_fence,
+            tier="B",
+            place="line",
+            vague=True,
+            needs=_OWN[1:],
+        ),
+        Form(_FENCES, _only_fence, tier="C", place="start", vague=True),
+    ),
 }

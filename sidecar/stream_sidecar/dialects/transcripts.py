@@ -96,7 +96,11 @@ def _keyed(cursor: Cursor) -> Reading[Found]:
     return Found(PieceKind.CALL, json_part(name, part, cursor.position))
 
 
-_KEYED = ("name: %s\ninput: ", "Action: %s\nAction Input: ")
+_KEYED = (
+    "name: %s\ninput: ",
+    "Action: %s\nAction Input: ",
+    "Tool: %s\nInput: ",
+)
 
 
 def _functionary(cursor: Cursor) -> Reading[Found]:

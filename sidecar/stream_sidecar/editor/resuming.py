@@ -14,11 +14,13 @@ from stream_sidecar.records import evolve, frozen
 from stream_sidecar.resume.edits import text_changes
 from stream_sidecar.resume.formats import format_of
 from stream_sidecar.resume.halves import RULE as HALVES
+from stream_sidecar.resume.halves import halves_sent
 from stream_sidecar.resume.images import images_in
 from stream_sidecar.resume.records import StoredRecord, outline
 from stream_sidecar.resume.sessions import findings_in
 from stream_sidecar.resume.wording import record_of
 from stream_sidecar.session_files.damage import read_lines
+from stream_sidecar.session_files.halves import HALF, Halves
 from stream_sidecar.values.json_places import locate
 from stream_sidecar.values.jsontext import loads
 
@@ -26,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from stream_sidecar.history.cuts import Change
-    from stream_sidecar.resume.findings import ResumeFinding
+    from stream_sidecar.resume.findings import FileEdit, ResumeFinding
     from stream_sidecar.session_files.damage import Damage
 
 
@@ -70,13 +72,14 @@ class ResumeReading:
             evolve(record, number=number, place=_place(readable[number]))
             for number, record in enumerate(read)
         ]
-        if not (is_session or format_of(records)):
+        agent = format_of(records)
+        if not (is_session or agent):
             return []
-        problems = [
-            _problem(finding, readable)
-            for finding in findings_in(records)
-            if finding.rule != HALVES  # those of a model are leaks
-        ]
+        findings = [each for each in findings_in(records) if each.rule != HALVES]
+        if agent is not None:  # halves in a model's own text are leaks
+            texts = [piece.text for piece in readable]
+            findings += halves_sent(_halves(records, texts), records, agent)
+        problems = [_problem(finding, readable) for finding in findings]
         problems += self._broken(pieces)
         return [
             problem
@@ -103,6 +106,18 @@ class ResumeReading:
         for read in read_lines(lines):
             if read.damage is not None and read.damage.look != "bom":
                 yield _damaged(read.damage, pieces, keeps_length=keeps_length)
+
+
+def _halves(
+    records: Sequence[StoredRecord], texts: Sequence[str]
+) -> Sequence[FileEdit]:
+    """The edits that mend the strings with half a character."""
+    halves = Halves()
+    for record, text in zip(records, texts, strict=True):
+        line = text.encode("utf-8", "surrogatepass")
+        if HALF.search(line):
+            halves.add(record, loads(text), line, None)
+    return halves.edits
 
 
 def _damaged(

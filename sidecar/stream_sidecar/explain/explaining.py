@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from attrs import evolve
 
 from stream_sidecar import patterns
-from stream_sidecar.dialects.leftovers import STOP_TOKENS
+from stream_sidecar.dialects.turns import STOP_TOKENS
 from stream_sidecar.events import (
     Citation,
     Diagnostic,

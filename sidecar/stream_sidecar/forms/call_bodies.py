@@ -10,12 +10,14 @@ schema it is a string. If the text is no call, the functions raise ValueError, m
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from stream_sidecar import patterns
-from stream_sidecar.forms.definitions import is_definition
+from stream_sidecar.forms.definitions import SCHEMA_KEYS, is_definition
 from stream_sidecar.forms.form import MalformedError, WrittenCall
 from stream_sidecar.forms.schemas import kind_of, kinds_of, member_of
+from stream_sidecar.options import DEFAULT_INDICATORS
 from stream_sidecar.records import evolve, frozen
 from stream_sidecar.values.jsontext import dumps, loads
 from stream_sidecar.values.pythonic import parse_calls
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
     import re
     from collections.abc import Callable, Iterable
 
+    from stream_sidecar.forms.form import Tier
     from stream_sidecar.forms.grammar import Context, Cursor, Extent
 
 Calls: TypeAlias = list[WrittenCall]
@@ -33,27 +36,51 @@ CallReader: TypeAlias = "Callable[[str, Any, int, int], WrittenCall]"
 the value in the text. Start -1: the text does not contain the value's own text."""
 
 NAME_KEYS = (
-    "name",
-    "tool_name",
-    "function",
-    "tool",
-    "function_name",
-    "recipient_name",
-    "toolName",
+    *("name", "tool_name", "function", "tool", "function_name", "recipient_name"),
+    *("toolName", "call", "action"),
 )
-ARGUMENT_KEYS = ("arguments", "parameters", "args", "input", "tool_input", "params")
+ARGUMENT_KEYS = (
+    *("arguments", "parameters", "args", "input", "tool_input", "params", "kwargs"),
+    *("tool_args", "tool_arguments", "tool_parameters", "tool_params", "toolInput"),
+    *("function_args", "function_arguments", "function_parameters", "inputs"),
+    *("action_input", "action_args", "action_parameters"),
+)
 ID_KEYS = ("id", "tool_call_id", "call_id")
-CALL_KEYS = (*NAME_KEYS, *ARGUMENT_KEYS, *ID_KEYS, "type")
+LEADING_KEYS = (*NAME_KEYS[:-1], *ARGUMENT_KEYS[:6], *ID_KEYS, "type")
+"""The first key of a call without delimiters. Objects that begin with another key are
+not held, because an answer that is JSON must stream."""
+
+_BY_WORDS = frozenset(
+    (
+        *(*ID_KEYS, "type", "index", "role", "channel", "status", "state", "strict"),
+        *("description", "explanation", "comment", "title", "purpose", "confidence"),
+        *("reason", "reasoning", "rationale", "thought", "thoughts", "thinking", "why"),
+    )
+)
+"""Members beside a call's name that say something about the call."""
+
+_NO_ARGUMENTS = frozenset(
+    ("result", "output", "response", *SCHEMA_KEYS, *DEFAULT_INDICATORS)
+)
+"""Members that hold a result or a schema, and so no arguments."""
 
 _DECODER = json.JSONDecoder()
 _SPACE = patterns.compile(r"[ \t\n\r]*+")
 _SEPARATORS = patterns.compile(r"[ \t\n\r,;\[\]]*+")
-_CUT_NAME = patterns.compile(
-    rf'"(?:{"|".join(NAME_KEYS)})"\s*+:\s*+"((?:[^"\\]|\\.){{1,256}}+)"'
-)
-_CUT_ID = patterns.compile(rf'"(?:{"|".join(ID_KEYS)})"\s*+:\s*+"([^"\\]{{1,256}}+)"')
-_CUT_KEY = patterns.compile(r'"((?:[^"\\]|\\.){1,256}+)"\s*+:\s*+')
-_CUT_ARGUMENTS = patterns.compile(rf'"(?:{"|".join(ARGUMENT_KEYS)})"\s*+:\s*+')
+
+
+def _begun(keys: tuple[str, ...], value: str = "") -> re.Pattern[str]:
+    """Matches one of ``keys``, its colon, and ``value`` after it."""
+    return patterns.compile(
+        rf"""(?<![\w"'])["']?(?:{"|".join(keys)})["']?\s*+:\s*+{value}"""
+    )
+
+
+_TEXT = r"""["']((?:[^"'\\]|\\.){1,256}+)["']"""
+_CUT_NAME = _begun(NAME_KEYS, _TEXT)
+_CUT_ID = _begun(ID_KEYS, _TEXT)
+_CUT_KEY = patterns.compile(rf"{_TEXT}\s*+:\s*+")
+_CUT_ARGUMENTS = _begun(ARGUMENT_KEYS)
 
 
 # JSON
@@ -99,10 +126,12 @@ def _listed(value: Any, start: int, end: int) -> Iterable[tuple[Any, int, int]]:
 
 
 def looks_like_call(value: Any) -> str:
-    """The tool's name if ``value`` is an object shaped like a call; else ""."""
-    body = value.get("function") if isinstance(value, dict) else None
+    """The tool's name if ``value`` is an object that begins like a call; else ""."""
+    if not isinstance(value, dict) or next(iter(value), "") not in LEADING_KEYS:
+        return ""
+    body = value.get("function")
     body = body if isinstance(body, dict) else value
-    if not isinstance(body, dict) or not any(key in body for key in ARGUMENT_KEYS):
+    if not any(key in body for key in ARGUMENT_KEYS):
         return ""
     return _first_text(body, NAME_KEYS)
 
@@ -186,45 +215,74 @@ def _call(text: str, value: Any, start: int, end: int) -> WrittenCall:
         raise MalformedError("a call is an object")
     body, inner = value, value.get("function")
     if isinstance(inner, dict):
-        body, start = inner, -1
-    name = _first_text(body, NAME_KEYS)
-    if not name:
+        body, start = {k: v for k, v in value.items() if v is not inner} | inner, -1
+    name_key = next((key for key in NAME_KEYS if _is_text(body.get(key))), "")
+    if not name_key:
         raise MalformedError("a call has a name")
-    if "recipient_name" in body:
+    name = body[name_key]
+    if name_key == "recipient_name":
         name = name.removeprefix("functions.")
-    key = next((key for key in ARGUMENT_KEYS if key in body), None)
-    given = body.get(key) if key else None
-    if is_definition(body, key, given):
+    arguments, key = "", ""
+    for key in (key for key in ARGUMENT_KEYS if key in body and key != name_key):
+        with suppress(ValueError):
+            arguments = _arguments(body[key], text, start, key)
+            break
+    if is_definition(body, key):
         raise MalformedError("it defines a tool")
-    arguments = _arguments(given, text, start, key)
-    id, schema = _first_text(value, ID_KEYS), key == "parameters"
-    others = {} if key else {k: v for k, v in body.items() if k not in CALL_KEYS}
-    return WrittenCall(name, arguments, end, id, schema=schema, beside=others)
+    beside = {k: v for k, v in body.items() if k != name_key and (k != key or v)}
+    id = _first_text(body, ID_KEYS)
+    return WrittenCall(name, arguments, end, id, key=key, beside=beside)
 
 
-def gathered(call: WrittenCall, context: Context) -> WrittenCall:
-    """``call``, with arguments that the model wrote beside the name, as in
-    ``{"name": "f", "path": "a.py"}``. Only keys that the tool declares as parameters
-    become arguments."""
-    names = properties(call.name, context)
-    beside = {key: value for key, value in call.beside.items() if key in names}
-    return evolve(call, arguments=dumps(beside)) if beside else call
+def placed(call: WrittenCall, context: Context, tier: Tier) -> WrittenCall:
+    """``call`` with arguments that stand under no usual key, as in ``{"name": "f",
+    "path": "a.py"}`` and ``{"name": "f", "payload": {"path": "a.py"}}`` (text rule
+    11.21). ``unclear`` if it is not clear what of the object they are."""
+    if call.arguments:
+        return call
+    declared = properties(call.name, context)
+    beside = {
+        key: value
+        for key, value in call.beside.items()
+        if key in declared or key not in _BY_WORDS
+    }
+    if not beside:
+        is_example = tier == "C" and not call.key
+        return evolve(call, arguments="{}", unclear=is_example)
+    if beside.keys() <= declared.keys():
+        return evolve(call, arguments=dumps(beside))
+    (key, value), *others = beside.items()
+    is_object = isinstance(value, dict) and key not in _NO_ARGUMENTS and not others
+    if is_object and (tier == "A" or not declared.keys().isdisjoint(value)):
+        return evolve(call, arguments=dumps(value))
+    return evolve(call, arguments=dumps(beside), unclear=True)
 
 
-def _arguments(value: Any, text: str, start: int, key: str | None) -> str:
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str) and bool(value)
+
+
+def _arguments(value: Any, text: str, start: int, key: str) -> str:
+    """The arguments in ``value``, the member ``key`` of the object at ``start``; "" if
+    it is null or empty. Raises MalformedError if they are no object."""
     if value is None or value == "":
-        return "{}"
+        return ""
     if isinstance(value, str):
-        value, text = loads(value), value
-        if not isinstance(value, dict):
-            raise MalformedError("arguments are an object")
-        return text
+        return _object_text(value)
     if not isinstance(value, dict):
         raise MalformedError("arguments are an object")
-    if start < 0 or key is None:
+    if start < 0:
         return dumps(value)
     member_start, member_end = _member(text, start, key)
     return text[member_start:member_end]
+
+
+def _object_text(text: str) -> str:
+    """The JSON text of the object that ``text``, a string, holds."""
+    arguments = arguments_of(text.strip())
+    if not arguments.startswith("{"):
+        raise MalformedError("arguments are an object")
+    return arguments
 
 
 def arguments_at(value: Any, text: str, start: int, keys: tuple[str, ...]) -> str:
@@ -236,7 +294,7 @@ def arguments_at(value: Any, text: str, start: int, keys: tuple[str, ...]) -> st
         value = value.get(key) if isinstance(value, dict) else None
         start = _member(text, start, key)[0] if start >= 0 and value else -1
     given = value.get(last) if isinstance(value, dict) else None
-    return _arguments(given, text, start, last)
+    return _arguments(given, text, start, last) or "{}"
 
 
 def _member(text: str, index: int, key: str) -> Extent:
@@ -258,7 +316,7 @@ def _keyed_call(text: str, value: Any, start: int, end: int) -> WrittenCall:
     if not isinstance(value, dict) or len(value) != 1:
         raise MalformedError("a call is an object with the tool's name")
     ((name, arguments),) = value.items()
-    return WrittenCall(name, _arguments(arguments, text, start, name), end)
+    return WrittenCall(name, _arguments(arguments, text, start, name) or "{}", end)
 
 
 def _first_text(value: Any, keys: Iterable[str]) -> str:
@@ -266,23 +324,15 @@ def _first_text(value: Any, keys: Iterable[str]) -> str:
     return next((text for text in texts if isinstance(text, str) and text), "")
 
 
-_LIKE_JSON = patterns.compile(r'\{\s*+"')
-
-
 def arguments_of(text: str) -> str:
     """The arguments, as JSON text, in the text of one object: ``text`` itself if it is
-    JSON, ``{}`` if it is empty.
-
-    Text that begins like JSON but has raw line breaks in a string, a bad escape or an
-    extra comma becomes correct JSON. Raises ValueError for all other text.
-    """
+    JSON, ``{}`` if it is empty, else JSON of the same value. Raises ValueError if it is
+    no object, strict or relaxed (text rule 11.22)."""
     if not text:
         return "{}"
     try:
         loads(text)
     except ValueError:
-        if not _LIKE_JSON.match(text):
-            raise
         return dumps(parse(text))
     return text
 

@@ -16,7 +16,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from stream_sidecar import patterns
-from stream_sidecar.forms.call_bodies import ARGUMENT_KEYS, gathered, properties
+from stream_sidecar.forms.call_bodies import ARGUMENT_KEYS, placed, properties
 from stream_sidecar.forms.definitions import can_be_called, has_placeholder, is_schema
 from stream_sidecar.forms.form import TornError
 from stream_sidecar.forms.grammar import (
@@ -307,8 +307,8 @@ class Candidate:
         if found.kind is PieceKind.RESULT and content is None:
             return Taken(opening, PieceKind.MARK, end)
         result = found.kind is PieceKind.RESULT
-        waits = opening.form.place == ("start" if result else "end")
-        waits |= opening.form.waits
+        places = ("start",) if result else ("end", "sentence-end")
+        waits = opening.form.place in places or opening.form.waits
         return Taken(opening, found.kind, end, content=content, waits=waits)
 
     def _accept_calls(
@@ -319,8 +319,12 @@ class Candidate:
         calls = tuple(self._resolve(call, tier) for call in calls if not call.spoiled)
         if not calls:  # tools are declared, not called
             return Taken(opening, PieceKind.MARK, end)
-        if is_crowd(len(calls), end) or not all(map(self._is_call, calls)):
-            self._refuse(end, "" if tier == "C" else "malformed-tool-text")
+        is_readable = tier == "A" or not any(call.unclear for call in calls)
+        is_readable = is_readable and all(map(self._is_call, calls))
+        if is_crowd(len(calls), end) or not is_readable:
+            # arguments that are there, and are no object: a call was meant
+            is_meant = tier != "C" or any(call.unclear and call.key for call in calls)
+            self._refuse(end, "malformed-tool-text" if is_meant else "")
             return None
         if self._allowed(calls, tier, raw):
             complete = opening, PieceKind.CALL, end, calls
@@ -332,7 +336,7 @@ class Candidate:
         """``call`` with its tool's declared name and the arguments beside it."""
         tools = self.context.tools or ()
         call_resolved = resolved(call, tools, undeclared=tier == "A")
-        return gathered(call_resolved, self.context)
+        return placed(call_resolved, self.context, tier)
 
     def _is_named(self, call: WrittenCall) -> bool:
         return can_be_called(call.name, self.context.tools or ())
@@ -426,7 +430,8 @@ class Candidate:
         if not calls or is_crowd(len(calls), end):
             border = Taken(reader.opening, PieceKind.MARK, end)
             return border if self.called else None
-        calls = (*calls[:-1], evolve(calls[-1], cut=True))
+        whole_calls = (self._resolve(call, "A") for call in calls[:-1])
+        calls = (*whole_calls, evolve(calls[-1], cut=True))
         return Taken(reader.opening, PieceKind.CALL, end, calls)
 
     def _refuse(self, position: int, code: str) -> None:

@@ -26,6 +26,12 @@ _TYPES = frozenset(
     ("object", "array", "string", "number", "integer", "boolean", "null")
 )
 
+SCHEMA_KEYS = ("parameters", "input_schema", "inputSchema", "schema")
+"""Members of a definition that hold the schema of the arguments."""
+
+_DEFINING = ("", "parameters", "params", "args", "input", "inputs")
+"""Keys of arguments that a definition may have as well."""
+
 
 def can_be_called(name: str, tools: Container[str]) -> bool:
     """Whether a call may have this name: a declared one, or an identifier."""
@@ -43,19 +49,22 @@ def has_placeholder(call: WrittenCall) -> bool:
     return isinstance(value, dict) and any(map(_PLACEHOLDER.fullmatch, value))
 
 
-def is_definition(body: Mapping[str, Any], key: str | None, given: Any) -> bool:
-    """Whether ``body``, an object with a name, defines a tool. ``key`` and ``given``:
-    the key of the arguments in ``body``, and their value; None if it has none."""
-    if isinstance(body.get("description"), str) and key != "arguments":
-        return True
-    return key == "parameters" and isinstance(given, dict) and "properties" in given
+def is_definition(body: Mapping[str, Any], key: str) -> bool:
+    """Whether ``body``, an object with a name, defines a tool. ``key``: the key of the
+    arguments in ``body``; "" if it has none."""
+    if key not in _DEFINING:
+        return False
+    schemas = (body.get(name) for name in SCHEMA_KEYS)
+    return isinstance(body.get("description"), str) or any(
+        isinstance(schema, dict) and "properties" in schema for schema in schemas
+    )
 
 
 def is_schema(call: WrittenCall, parameters: Container[str]) -> bool:
     """Whether the call's arguments are the schema in a tool's definition. This is so if
     (1) they stand under ``parameters``, (2) they have a ``type``, and (3) the tool
     declares no parameter ``type``."""
-    if not call.schema or "type" in parameters:
+    if call.key != "parameters" or "type" in parameters:
         return False
     value = loads(call.arguments)
     return isinstance(value, dict) and value.get("type") in _TYPES

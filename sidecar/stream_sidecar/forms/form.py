@@ -48,11 +48,11 @@ class WrittenCall:
 
     ``arguments``: JSON text, or free text if ``text`` is set. ``end``: where the call
     ends and the candidate's next call begins, in code points from the candidate's
-    start. ``cut``: the model's text ended inside the call. ``schema``: the arguments
-    stand under ``parameters``, a key that in a tool's definition holds the schema.
-    ``beside``: the other members of an object without arguments, such as ``"path"`` in
-    ``{"name": "f", "path": "a"}``. ``spoiled``: if not "", this is no call, but a
-    member of a list of calls, and this is the member's text.
+    start. ``cut``: the model's text ended inside the call. ``key``: the arguments' key
+    in the call's object; "" if there is none. ``beside``: the members beside the name,
+    such as ``"path"`` in ``{"name": "f", "path": "a"}``. ``unclear``: it is not clear
+    which of these members are the arguments. ``spoiled``: if not "", this is no call,
+    but a member of a list of calls, and this is the member's text.
     """
 
     name: str
@@ -61,8 +61,9 @@ class WrittenCall:
     id: str = ""
     cut: bool = False
     text: bool = False
-    schema: bool = False
+    key: str = ""
     beside: Mapping[str, Any] = field(factory=dict)
+    unclear: bool = False
     spoiled: str = ""
 
 
@@ -97,7 +98,8 @@ class Form:
     - ``grammar``: reads the text after the opener.
     - ``tier``: see the docstring of this module.
     - ``place``: where an opener counts: anywhere, only at a line's start, only at the
-      answer's start, or only at the answer's end.
+      answer's start, or only at the answer's end; with ``sentence-end``, only there,
+      at a line's start or after the end of a sentence.
     - ``called``: an opener counts only right after a call and at the answer's start.
     - ``vague``: an opener may be ordinary text (``{``), so text that is no form needs
       no diagnostic.
@@ -117,7 +119,7 @@ class Form:
     openers: tuple[str, ...]
     grammar: Grammar
     tier: Tier
-    place: Literal["anywhere", "line", "start", "end"] = "anywhere"
+    place: Literal["anywhere", "line", "start", "end", "sentence-end"] = "anywhere"
     vague: bool = False
     closers: tuple[str, ...] = ()
     per_tool: bool = False
@@ -152,6 +154,7 @@ class Dialect:
     - ``pairs``: the (opener, closer) pairs of its reasoning.
     - ``marks``: tokens around calls, removed anywhere outside code.
     - ``ends``: wrappers of the answer, which are removed and end reasoning.
+    - ``headers``: those of them that begin the answer after a closer of ``pairs``.
     - ``safe``: no other model writes these forms by chance, so they are read for every
       model.
     - ``ends_reasoning``: a call ends open reasoning, if the host or the profile named
@@ -162,6 +165,7 @@ class Dialect:
     pairs: tuple[Pair, ...] = ()
     marks: tuple[str, ...] = ()
     ends: tuple[str, ...] = ()
+    headers: tuple[str, ...] = ()
     forms: tuple[Form, ...] = ()
     safe: bool = True
     ends_reasoning: bool = False

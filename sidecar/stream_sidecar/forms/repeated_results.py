@@ -50,9 +50,10 @@ class EchoRules:
     def begins(self, text: str) -> bool:
         """Whether an object that begins with ``text`` may be a result."""
         keys = begun_keys(text[:BEGINNING])
+        if self.known:  # the host says what there was to repeat
+            return self.known.may_begin(keys)
         has_indicator = not self.special.isdisjoint(keys[:FIRST_KEYS])
-        has_indicator = has_indicator or not self.indicators.isdisjoint(keys[:1])
-        return has_indicator or self.known.may_begin(keys)
+        return has_indicator or not self.indicators.isdisjoint(keys[:1])
 
     def may_continue(self, text: str) -> bool:
         """Whether the object may be a result although it is so long."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from stream_sidecar import patterns
+from stream_sidecar.forms.call_bodies import ARGUMENT_KEYS
 from stream_sidecar.records import evolve
 from stream_sidecar.values.jsontext import dumps, loads
 
@@ -51,7 +52,7 @@ def _by_arguments(call: WrittenCall, tools: Container[str]) -> WrittenCall:
     name = arguments.pop("name", None) if isinstance(arguments, dict) else None
     if not isinstance(name, str) or name not in tools:
         return call
-    inner = arguments.get("arguments")
-    if len(arguments) == 1 and isinstance(inner, dict):
+    (key, inner), *others = [*arguments.items()] or [("", None)]
+    if key in ARGUMENT_KEYS and isinstance(inner, dict) and not others:
         arguments = inner
     return evolve(call, name=name, arguments=dumps(arguments))

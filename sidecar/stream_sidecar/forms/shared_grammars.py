@@ -37,6 +37,30 @@ def tool_name(cursor: Cursor, pattern: re.Pattern[str]) -> Reading[str]:
     return name
 
 
+def empty_section(cursor: Cursor, *ends: str) -> Reading[bool]:
+    """Reads one of ``ends``, if it comes next and ends its line: a section without
+    calls (text rule 11.23). Raises MismatchError if more text follows on the line, as
+    in a sentence."""
+    start = cursor.position
+    yield from cursor.space()
+    is_empty = bool((yield from cursor.optional(*ends)))
+    if is_empty:
+        start = cursor.position
+        yield from cursor.line_end()
+    cursor.index -= cursor.position - start
+    return is_empty
+
+
+def section(cursor: Cursor, call: str, *ends: str) -> Reading[bool]:
+    """Reads what comes before a section's first call: its opener ``call``, which may be
+    missing. Returns whether the section is empty instead (see `empty_section`)."""
+    if (yield from empty_section(cursor, *ends)):
+        return True
+    yield from cursor.space()
+    yield from cursor.optional(call)
+    return False
+
+
 _PROSE = patterns.compile(r"[^<>\[\]{}|`]*+")
 _LONGEST_PROSE = 128
 

@@ -40,10 +40,11 @@ def pointer_to(path: Path) -> str:
 
 
 def path_of(pointer: str, value: Json) -> Path:
+    """The path of a JSON Pointer into ``value``; members need not be there."""
     path: list[str | int] = []
     for name in pointer.split("/")[1:]:
         is_index = isinstance(value, list)
         step = int(name) if is_index else name.replace("~1", "/").replace("~0", "~")
-        value = value[step]
+        value = at(value, (step,))
         path.append(step)
     return tuple(path)

@@ -204,6 +204,12 @@ SHAPES: tuple[RecordShape, ...] = (
         also=((("type",), frozenset(("context.append_loop_event",))),),
     ),
     RecordShape(
+        name="kimi-cli, events",
+        author=("message", "type"),
+        models=frozenset(("ContentPart",)),
+        bodies=(("message", "payload"),),
+    ),
+    RecordShape(
         name="Copilot CLI",
         author=("type",),
         models=frozenset(("assistant.message",)),
@@ -400,6 +406,11 @@ OPENCODE_EVENT = RecordShape(
     bodies=(("part",),),
 )
 """Only for opencode's own table, which says whose part it is."""
+
+OPENCODE_MESSAGE = RecordShape(
+    name="opencode, message", author=("content",), models=ANY, bodies=(("content",),)
+)
+"""Only for opencode's own table, which says whose message it is."""
 
 GENERAL_PARTS = (
     PartForm((("type", "text"),), ("data", "text")),

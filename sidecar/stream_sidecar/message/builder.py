@@ -1,14 +1,15 @@
 """Folds events into the message, one by one, so that a snapshot needs no history.
 
 `MessageBuilder.push` adds an event, ``build`` returns the message of all events so far.
-Of the deltas the builder keeps only the text, in blocks; with ``parts=False`` it does
-not keep the text either.
+Of the deltas the builder keeps only the text, in blocks. With ``parts=False`` it keeps
+only the latest text, because decisions of the stream may still need it. Example:
+reasoning that never closes turns out to be text, and its block must be found again.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from operator import attrgetter
+from operator import attrgetter, itemgetter
 from typing import Any
 
 from attrs import fields
@@ -46,6 +47,12 @@ class _Building:
         return ReasoningBlock(number, self.text, self.source, **self.state)
 
 
+MOST_RECENT = 1 << 20
+"""With ``parts=False``, the blocks of text have at most this many bytes (UTF-8, and
+`_OF_A_BLOCK` for each). Above it, at least the older half of them is forgotten."""
+
+_OF_A_BLOCK = 256
+
 _STATE = ("signature", "opaque", "raw_text", "fields", "seal_broken")
 """Fields of a ``BlockEnd`` that are stored in its block."""
 
@@ -81,14 +88,20 @@ class _Choice:
 
 
 class MessageBuilder:
-    """Folds events into a message. ``parts``: whether texts and blocks are kept."""
+    """Folds events into a message. ``parts``: whether the message has texts and blocks.
+
+    Without parts, the texts of old blocks are forgotten (`MOST_RECENT`). All methods
+    treat a forgotten block like one that was retracted.
+    """
 
     def __init__(self, *, parts: bool = True) -> None:
         self.parts = parts
-        self._folds = _FOLDS if parts else _FOLDS_WITHOUT_TEXTS
         self._choices = defaultdict(_Choice, {0: _Choice()})
-        self._last = _Building("text")
+        self._last: _Building | None = None
         self._last_block = -1
+        self._size = 0  # of the texts, as `MOST_RECENT` counts them
+        self._most = float("inf") if parts else MOST_RECENT
+        self._first_kept = 0  # the blocks before this number may be forgotten
         self._usage: events.Usage | None = None
         self.metadata: events.Metadata | None = None
         #: the provider and the model that the host named
@@ -96,33 +109,43 @@ class MessageBuilder:
         self.model: str | None = None
 
     def push(self, event: events.Event) -> None:
-        fold = self._folds.get(type(event))
+        fold = _FOLDS.get(type(event))
         if fold is not None:
             fold(self, event)
 
     def block_text(self, choice: int, block: int) -> str | None:
         """The text so far of ``block``, a block of text. None if the block is of
-        another kind or was retracted, or if texts are not kept."""
+        another kind, was retracted or forgotten."""
         building = self._choices[choice].texts.get(block)
         if building is None or building.channel != "text":
             return None
         return building.text
 
     def any_text(self, choice: int, block: int) -> str | None:
-        """The text so far of a block of text or reasoning; None if it is not kept."""
+        """The text so far of a block of text or reasoning; None if it was retracted or
+        forgotten."""
         building = self._choices[choice].texts.get(block)
         return None if building is None else building.text
 
+    def tagged_text(self, choice: int, block: int) -> str:
+        """The text so far of a block that was found between tags; "" for any other."""
+        building = self._choices[choice].texts.get(block)
+        is_tagged = building is not None and building.source == "tag"
+        return building.text if building is not None and is_tagged else ""
+
     def last_reasoning(self, choice: int) -> int | None:
         """The number of the last block of reasoning that is not blank. None if there is
-        no such block, or texts are not kept."""
+        no such block, or a block was forgotten."""
+        if self._first_kept:
+            return None
         for number, building in sorted(self._choices[choice].texts.items())[::-1]:
             if building.channel == "reasoning" and not building.text.isspace():
                 return number
         return None
 
     def text_with(self, choice: int, block: int) -> str:
-        """The visible text as if ``block`` belonged to it; only if texts are kept."""
+        """The visible text as if ``block`` belonged to it; only if nothing of it was
+        forgotten (see `last_reasoning`)."""
         texts = (
             building.text
             for number, building in sorted(self._choices[choice].texts.items())
@@ -147,7 +170,7 @@ class MessageBuilder:
 
     def _build(self, number: int) -> Message:
         choice = self._choices[number]
-        blocks = choice.blocks()
+        blocks = choice.blocks() if self.parts else []
         return Message(
             text=self._joined(blocks, TextBlock),
             reasoning=self._joined(blocks, ReasoningBlock),
@@ -179,31 +202,68 @@ class MessageBuilder:
 
     def _building(
         self, choice: int, block: int, channel: events.ChannelName
-    ) -> _Building:
+    ) -> _Building | None:
+        """The block, which begins now if it is new; None if it was forgotten."""
         texts = self._choices[choice].texts
-        if block not in texts:
-            texts[block] = _Building(channel)
-        return texts[block]
+        building = texts.get(block)
+        if building is None and block >= self._first_kept:
+            self._size += _OF_A_BLOCK
+            if self._size > self._most:
+                self._forget()
+            building = texts[block] = _Building(channel)
+        return building
+
+    def _forget(self) -> None:
+        """Forgets all blocks but the latest ones of half the size. A text that is
+        longer alone is forgotten, and nothing more of its block is kept."""
+        blocks = [
+            (number, choice.texts)
+            for choice in self._choices.values()
+            for number in choice.texts
+        ]
+        blocks.sort(key=itemgetter(0), reverse=True)
+        self._size = size = 0
+        for number, texts in blocks:
+            size += _OF_A_BLOCK + len(texts[number].body)
+            if size <= MOST_RECENT // 2:
+                self._size = size
+            else:
+                del texts[number]
+                self._first_kept = max(self._first_kept, number + 1)
+        self._last_block = -1
 
     def _delta(self, event: events.TextDelta | events.ReasoningDelta) -> None:
         building = self._last
         if event.block != self._last_block:
             building = self._begin(event)
-        building.body += event.text.encode("utf-8", "surrogatepass")
+        if building is not None:
+            self._append(building, event.text)
+
+    def _append(self, building: _Building, text: str) -> None:
+        data = text.encode("utf-8", "surrogatepass")
+        building.body += data
+        self._size += len(data)
+        if self._size > self._most:
+            self._forget()
 
     def extend(self, choice: int, block: int, text: str) -> None:
         """Adds text to a block that has begun."""
-        if self.parts:
-            building = self._choices[choice].texts[block]
-            building.body += text.encode("utf-8", "surrogatepass")
+        building = self._choices[choice].texts.get(block)
+        if building is not None:
+            self._append(building, text)
 
-    def _begin(self, event: events.TextDelta | events.ReasoningDelta) -> _Building:
+    def _begin(
+        self, event: events.TextDelta | events.ReasoningDelta
+    ) -> _Building | None:
         """The block of a delta, remembered because most deltas continue it."""
-        if isinstance(event, events.ReasoningDelta):
-            building = self._building(event.choice, event.block, "reasoning")
+        is_reasoning = isinstance(event, events.ReasoningDelta)
+        channel: events.ChannelName = "reasoning" if is_reasoning else "text"
+        building = self._building(event.choice, event.block, channel)
+        if building is None:
+            pass
+        elif isinstance(event, events.ReasoningDelta):
             building.source = event.source
         else:
-            building = self._building(event.choice, event.block, "text")
             building.refusal = building.refusal or event.refusal
         self._last, self._last_block = building, event.block
         return building
@@ -213,13 +273,16 @@ class MessageBuilder:
         if not has_state and event.block not in self._choices[event.choice].texts:
             return  # the end of a block that was retracted
         building = self._building(event.choice, event.block, event.channel)
+        if building is None:
+            return
         for name, value in zip(_STATE, _state_of(event), strict=True):
-            if value is not None:
-                building.state[name] = value
+            if value is not None:  # without parts it is enough to know that it came
+                building.state[name] = value if self.parts else None
 
     def _reclassify(self, event: events.Reclassify) -> None:
-        for block in event.blocks:
-            self._choices[event.choice].texts[block].channel = event.to
+        texts = self._choices[event.choice].texts
+        for building in filter(None, map(texts.get, event.blocks)):
+            building.channel = event.to
 
     def _retract(self, event: events.Retract) -> None:
         choice = self._choices[event.choice]
@@ -273,14 +336,3 @@ _FOLDS: dict[type, Any] = {
     events.Metadata: MessageBuilder._describe,
     events.Finish: MessageBuilder._finish,
 }
-
-_OF_TEXTS = (
-    events.TextDelta,
-    events.ReasoningDelta,
-    events.BlockEnd,
-    events.Reclassify,
-)
-
-_FOLDS_WITHOUT_TEXTS = {kind: _FOLDS[kind] for kind in _FOLDS if kind not in _OF_TEXTS}
-"""If texts are not kept, their blocks are not kept either, because a stream may have
-any number of blocks."""

@@ -10,7 +10,7 @@ from typing import ClassVar, Literal, TypeAlias
 
 from stream_sidecar import events
 from stream_sidecar.message.sources import Source
-from stream_sidecar.records import PublicRecord, define, hot
+from stream_sidecar.records import PublicRecord, define, evolve, hot
 
 
 @hot
@@ -70,6 +70,12 @@ class Message(PublicRecord):
     metadata: events.Metadata | None
     choice: int = 0
     choices: tuple[Message, ...] | None = None
+
+
+def without_parts(message: Message) -> Message:
+    """The message as it is under ``message.parts: false``."""
+    choices = message.choices and tuple(map(without_parts, message.choices))
+    return evolve(message, text=None, reasoning=None, blocks=None, choices=choices)
 
 
 @define

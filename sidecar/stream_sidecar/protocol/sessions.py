@@ -18,7 +18,8 @@ from attrs import fields
 
 from stream_sidecar import errors
 from stream_sidecar.history.repair_counts import Named, RepairCounts, counted_as
-from stream_sidecar.options import Limits, Policy, StreamOptions
+from stream_sidecar.message.message import without_parts
+from stream_sidecar.options import Limits, MessagePolicy, Policy, StreamOptions
 from stream_sidecar.protocol.converter import unstructure
 from stream_sidecar.protocol.params import (
     AllCounters,
@@ -41,7 +42,7 @@ from stream_sidecar.protocol.params import (
     StreamRow,
 )
 from stream_sidecar.protocol.reading_options import patched
-from stream_sidecar.records import define
+from stream_sidecar.records import define, evolve
 from stream_sidecar.stream.earlier_streams import EarlierStreams
 from stream_sidecar.stream.stream import Stream
 from stream_sidecar.values.jsontext import encode
@@ -228,6 +229,10 @@ class Sessions:
     def normalize(self, params: NormalizeParams) -> NormalizeResult:
         self._expire()
         options = stream_options(params, self.policy, self.limits)
+        has_parts = options.policy.message.parts
+        if not has_parts:  # a body is made from the parts
+            policy = evolve(options.policy, message=MessagePolicy())
+            options = evolve(options, policy=policy)
         stream = Stream(options, earlier=self._earlier)
         events = stream.push(params.body) + stream.close()
         message, stats = stream.message(), stream.stats()
@@ -235,6 +240,7 @@ class Sessions:
         body = None if emission is None else emission.body(message, stream.wire)
         self._count(stream.options, message, stats)
         stream.forget()
+        message = message if has_parts else without_parts(message)
         return NormalizeResult(events, message, stats, body)
 
     def stats(self, params: NoParams) -> StatsResult:

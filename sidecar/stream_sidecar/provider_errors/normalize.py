@@ -12,7 +12,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from stream_sidecar import patterns
-from stream_sidecar.parts import ErrorPart, Refusal
+from stream_sidecar.parts import ErrorPart
 from stream_sidecar.provider_errors.bodies import (
     EXCEPTIONS,
     ErrorFacts,
@@ -146,7 +146,7 @@ def normalize_error(
         provider_type=facts.type,
         http_status=status,
         retry_after_ms=wait,
-        refusal=_refusal(text) if kind in _OF_HISTORY else None,
+        refusal=refusal_in(text) if kind in _OF_HISTORY else None,
     )
 
 
@@ -163,14 +163,6 @@ def closing_error(host: Mapping[str, Any], provider: str | None) -> ErrorPart:
         return error
     message = error.message if body else _SENTENCES["network"]
     return evolve(error, kind="network", message=message, retryable=True)
-
-
-def _refusal(text: str) -> Refusal | None:
-    """What the provider refuses of the conversation, by its words."""
-    found = refusal_in(text)
-    if found is None:
-        return None
-    return Refusal(found.rule, found.path, found.tool_call_id)
 
 
 def _is_retryable(

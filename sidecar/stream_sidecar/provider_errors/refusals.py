@@ -15,6 +15,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from stream_sidecar import patterns
+from stream_sidecar.parts import Refusal
 from stream_sidecar.provider_errors.kinds import WINDOW
 from stream_sidecar.records import frozen
 
@@ -68,18 +69,6 @@ class RefusalText:
     mend: str
 
 
-@frozen
-class NamedRefusal:
-    """The ``rule`` that a message names, with its ``number``; ``path``: the JSON
-    Pointer of the place in the request's body, ``tool_call_id``: the call; each None if
-    the message does not name it."""
-
-    rule: str
-    number: int
-    path: str | None = None
-    tool_call_id: str | None = None
-
-
 @cache
 def refused_rows() -> tuple[RefusalText, ...]:
     """The rows of ``refusals.csv``. One without a text has no words of its own."""
@@ -105,7 +94,7 @@ def _names(pattern: str, provider: str) -> bool:
     return any(name in provider.lower() for name in pattern.split("|"))
 
 
-def refusal_in(message: str) -> NamedRefusal | None:
+def refusal_in(message: str) -> Refusal | None:
     """The rule that the provider's ``message`` is about; None if it is about none.
     Of several texts in it, the longest counts."""
     text = _plain(message[:WINDOW])
@@ -119,9 +108,7 @@ def refusal_in(message: str) -> NamedRefusal | None:
         return None
     _, row, found = best
     id = _ID.search(found.get("ID", ""))
-    return NamedRefusal(
-        row.rule, row.number, _pointer(text), id.group() if id else None
-    )
+    return Refusal(row.rule, _pointer(text), id.group() if id else None)
 
 
 def _plain(text: str) -> str:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from stream_sidecar.records import frozen
 from stream_sidecar.resume.conversation import LeftOut, ResumedConversation, SentItem
 from stream_sidecar.resume.findings import FileEdit
+from stream_sidecar.resume.records import members
 from stream_sidecar.resume.stored import Stored
 from stream_sidecar.values.jsontext import dumps
 
@@ -30,6 +31,14 @@ CLAUDE_CODE_HEALS = {
     "result-without-call": "Claude Code does not send the result",
     "repeated-id": 'Claude Code sends "[Tool use interrupted]" in place of the second',
     "two-results": "Claude Code sends one of them",
+}
+
+CLAUDE_CODE_READS = {
+    "": members(
+        *("type", "subtype", "uuid", "parentUuid", "sessionId"),
+        *("isSidechain", "isApiErrorMessage", "compactMetadata"),
+        message=members("id", "role", "model", "content"),
+    )
 }
 
 _TURNS = ("user", "assistant")

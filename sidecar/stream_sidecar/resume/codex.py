@@ -17,6 +17,7 @@ from stream_sidecar.resume.conversation import (
     StoredPlace,
 )
 from stream_sidecar.resume.findings import FileEdit
+from stream_sidecar.resume.records import members
 from stream_sidecar.resume.stored import Stored
 
 if TYPE_CHECKING:
@@ -29,6 +30,12 @@ if TYPE_CHECKING:
 CODEX_HEALS = {
     "call-without-result": 'Codex sends the output "aborted"',
     "result-without-call": "Codex does not send the output",
+}
+
+CODEX_READS = {
+    "": members("type", "ordinal", "payload"),
+    "event_msg": members("type", "ordinal", payload=members("type", "num_turns")),
+    "turn_context": members("type", "ordinal", payload=members("model")),
 }
 
 _KINDS = ("session_meta", "response_item", "turn_context", "compacted", "event_msg")

@@ -67,7 +67,8 @@ class ResumedConversation:
     """What the agent would send if the user resumed the session and asked the next
     question. ``wire``: a name of `WIRES`. ``provider`` and ``model``: as the store, or
     the agent, names them; "" if nobody does. ``settings``: further members of the
-    request's body that the rules depend on (``{"store": False}`` of Codex)."""
+    request's body that the rules depend on (``{"store": False}`` of Codex).
+    ``repeats``: what the agent sends once more, though ``items`` have it once."""
 
     wire: str
     provider: str = ""
@@ -75,3 +76,4 @@ class ResumedConversation:
     items: tuple[SentItem, ...] = ()
     left_out: tuple[LeftOut, ...] = ()
     settings: JsonObject = field(factory=dict)
+    repeats: tuple[StoredPlace, ...] = ()

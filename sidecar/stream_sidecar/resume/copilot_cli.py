@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from stream_sidecar.resume.conversation import ResumedConversation, SentItem
+from stream_sidecar.resume.records import members
 from stream_sidecar.resume.stored import Stored, call_places
 from stream_sidecar.values.jsontext import dumps
 
@@ -24,6 +25,23 @@ COPILOT_HEALS = {
     "result-without-call": "Copilot CLI does not send it",
     "two-results": "Copilot CLI sends one of them",
     "blank-text": "Copilot CLI does not send it",
+}
+
+COPILOT_READS = {
+    "": members(
+        *("type", "parentId", "agentId"),
+        data=members(
+            *("agentId", "newModel", "selectedModel", "model", "summaryContent"),
+            *(
+                "content",
+                "transformedContent",
+                "toolCallId",
+                "toolRequests",
+                "sessionId",
+            ),
+            result=members("content"),
+        ),
+    )
 }
 
 _KINDS = ("session.", "user.message", "assistant.", "tool.execution_")

@@ -101,14 +101,15 @@ def _seal(part: Stored, wire: str) -> Stored | None:
 
 def _call(part: Stored) -> SentPiece:
     data = part.at("data")
-    name = data.at("name").text
-    return SentPiece("call", part, data.at("input"), id=data.at("id"), name=name)
+    return SentPiece(
+        "call", part, data.at("input"), id=data.at("id"), named=data.at("name")
+    )
 
 
 def _result(part: Stored) -> SentPiece:
     data = part.at("data")
-    id, name = data.at("tool_call_id"), data.at("name").text
-    return SentPiece("result", part, data.at("content"), id=id, name=name)
+    id, name = data.at("tool_call_id"), data.at("name")
+    return SentPiece("result", part, data.at("content"), id=id, named=name)
 
 
 def _image(part: Stored) -> Iterator[SentPiece]:

@@ -12,6 +12,7 @@ from collections import Counter
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeAlias
 
+from stream_sidecar.history.paths import path_of
 from stream_sidecar.records import frozen
 from stream_sidecar.values.jsontext import MAX_DEPTH
 from stream_sidecar.values.surrogates import whole_values
@@ -39,7 +40,7 @@ from stream_sidecar.wires.shared.request_shapes import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from stream_sidecar.parts import Json, JsonObject
+    from stream_sidecar.parts import JsonObject
     from stream_sidecar.resume.conversation import ResumedConversation
     from stream_sidecar.values.json_places import Path
     from stream_sidecar.wires.shared.request_shapes import RequestShape
@@ -187,6 +188,34 @@ def _stray(request: Request, number: int) -> list[Path]:
     return places
 
 
+def _surpassed(request: Request, number: int) -> list[Path]:
+    """The results whose call has another one later."""
+    name = request.shape.answered
+    later = Counter(
+        request.key(answer, name)
+        for after in range(number, len(request.items))
+        for _, answer in request.answers(after)
+    )
+    places: list[Path] = []
+    for path, answer in request.answers(number):
+        key = request.key(answer, name)
+        later[key] -= 1
+        if later[key]:
+            places.append(path)
+    return places
+
+
+def _is_repeat(request: Request, number: int, path: Path) -> bool:
+    """Whether the call at ``path`` says what an earlier one said, under its id."""
+    calls = [
+        call
+        for at in range(number + 1)
+        for place, call in request.calls(at)
+        if at < number or place <= path
+    ]
+    return len(calls) > 1 and calls[-1] in calls[:-1]
+
+
 def _repeated(request: Request, number: int) -> list[Path]:
     """The calls whose id an earlier call has."""
     name = request.shape.id
@@ -229,7 +258,7 @@ def _has_bad_arguments(request: Request, holder: JsonObject) -> bool:
 _RULES: dict[str, tuple[str, _Places]] = {
     turn_list.UNANSWERED: ("call-without-result", _unanswered),
     turn_list.STRAY: ("result-without-call", _stray),
-    turn_list.SURPASSED: ("two-results", _whole),
+    turn_list.SURPASSED: ("two-results", _surpassed),
     turn_list.OTHER_ID: ("repeated-id", _repeated),
     turn_list.EMPTY: ("empty-turn", _whole),
     turn_list.ALONE: ("lonely-reasoning", _whole),
@@ -290,20 +319,10 @@ def _faults(request: Request) -> Iterator[Fault]:
 
 def _at(request: Request, rule: str, pointer: str) -> Fault:
     """The fault at a JSON Pointer of the body."""
-    steps = pointer.split("/")[2:]
-    if not steps or not steps[0].isdigit():
+    _, *path = path_of(pointer, {request.shape.items: request.items})
+    if not path or not isinstance(path[0], int):
         return Fault(rule, len(request.items))
-    number, path = int(steps[0]), list[str | int]()
-    value: Json = request.items[number]
-    for step in steps[1:]:
-        name = step.replace("~1", "/").replace("~0", "~")
-        if isinstance(value, list):
-            path.append(int(name))
-            value = value[int(name)]
-        else:
-            path.append(name)
-            value = value.get(name) if isinstance(value, dict) else None
-    return Fault(rule, number, tuple(path))
+    return Fault(rule, path[0], tuple(path[1:]))
 
 
 def _named(request: Request, part: LostPart) -> Iterator[Fault]:
@@ -321,7 +340,8 @@ def _named(request: Request, part: LostPart) -> Iterator[Fault]:
         yield fault
         return
     for path in places(request, fault.number) or [()]:
-        yield Fault(rule, fault.number, path)
+        is_repeat = places is _unanswered and _is_repeat(request, fault.number, path)
+        yield Fault("repeated-id" if is_repeat else rule, fault.number, path)
 
 
 # --- What changes without a word ------------------------------------------------------

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from stream_sidecar.parts import Json
     from stream_sidecar.resume.conversation import ResumedConversation, StoredPlace
     from stream_sidecar.resume.findings import FileEdit
-    from stream_sidecar.resume.records import StoredRecord
+    from stream_sidecar.resume.records import Members, StoredRecord
 
 
 @frozen
@@ -50,6 +50,7 @@ class AgentFormat:
     - ``without_item``: the edits that take a sent item out of the file so that the
       agent still reads it. It gets the place of the item or of a value in it. None: the
       item goes from its list or, with its record, from the log.
+    - ``reads``: the members of a record that ``conversations`` reads, as in `Outlines`.
     """
 
     name: str
@@ -59,6 +60,7 @@ class AgentFormat:
     heals: Mapping[str, str] = field(factory=dict)
     resumes: str = ""
     without_item: Callable[[StoredPlace], tuple[FileEdit, ...]] | None = None
+    reads: Mapping[str, Members] = field(factory=dict)
 
 
 FORMATS: tuple[AgentFormat, ...] = (
@@ -69,6 +71,7 @@ FORMATS: tuple[AgentFormat, ...] = (
         claude_code.conversations,
         claude_code.CLAUDE_CODE_HEALS,
         "claude --resume {id}",
+        reads=claude_code.CLAUDE_CODE_READS,
     ),
     AgentFormat(
         "codex",
@@ -78,6 +81,7 @@ FORMATS: tuple[AgentFormat, ...] = (
         codex.CODEX_HEALS,
         "codex resume {id}",
         codex.without_item,
+        codex.CODEX_READS,
     ),
     AgentFormat(
         "pi",
@@ -87,6 +91,7 @@ FORMATS: tuple[AgentFormat, ...] = (
         pi.PI_HEALS,
         "pi --session {id}",
         pi.without_item,
+        pi.PI_READS,
     ),
     AgentFormat(
         "gemini-cli",
@@ -94,6 +99,7 @@ FORMATS: tuple[AgentFormat, ...] = (
         gemini_cli.fits,
         gemini_cli.conversations,
         resumes="gemini --resume {id}",
+        reads=gemini_cli.GEMINI_READS,
     ),
     AgentFormat(
         "qwen-code",
@@ -101,6 +107,7 @@ FORMATS: tuple[AgentFormat, ...] = (
         qwen_code.fits,
         qwen_code.conversations,
         resumes="qwen --resume {id}",
+        reads=qwen_code.QWEN_READS,
     ),
     AgentFormat(
         "copilot-cli",
@@ -109,6 +116,7 @@ FORMATS: tuple[AgentFormat, ...] = (
         copilot_cli.conversations,
         copilot_cli.COPILOT_HEALS,
         "copilot --resume {id}",
+        reads=copilot_cli.COPILOT_READS,
     ),
     AgentFormat(
         "kimi-code",
@@ -117,6 +125,7 @@ FORMATS: tuple[AgentFormat, ...] = (
         kimi_code.conversations,
         kimi_code.KIMI_HEALS,
         "kimi --session {id}",
+        reads=kimi_code.KIMI_READS,
     ),
     AgentFormat(
         "kimi-cli",
@@ -125,7 +134,13 @@ FORMATS: tuple[AgentFormat, ...] = (
         kimi_cli.conversations,
         resumes="kimi --session {id}",
     ),
-    AgentFormat("opencode", "opencode", opencode.fits, opencode.conversations),
+    AgentFormat(
+        "opencode",
+        "opencode",
+        opencode.fits,
+        opencode.conversations,
+        without_item=opencode.without_item,
+    ),
     AgentFormat("goose", "goose", goose.fits, goose.conversations, goose.GOOSE_HEALS),
     AgentFormat("crush", "Crush", crush.fits, crush.conversations, crush.CRUSH_HEALS),
     AgentFormat(

@@ -21,6 +21,7 @@ from stream_sidecar.resume.gemini_turns import (
     turn_of,
     without_empty,
 )
+from stream_sidecar.resume.records import members
 from stream_sidecar.resume.stored import Stored
 
 if TYPE_CHECKING:
@@ -29,6 +30,13 @@ if TYPE_CHECKING:
     from stream_sidecar.parts import Json
     from stream_sidecar.resume.records import StoredPlace, StoredRecord
     from stream_sidecar.values.json_places import Path
+
+GEMINI_READS = {
+    "": members(
+        *("id", "type", "content", "toolCalls", "model", "history", "messages"),
+        *("$set", "$rewindTo", "sessionId"),
+    )
+}
 
 _TITLE = "Gemini CLI"
 _MARKS = frozenset(("$set", "$rewindTo"))
@@ -53,7 +61,8 @@ def conversations(records: Sequence[StoredRecord]) -> Iterator[ResumedConversati
     kept = [each for record in stored for each in record.at("history").items()]
     turns = [turn_of(content) for content in kept if _is_content(content.value)]
     messages = _messages(stored)
-    turns.extend(_turns(messages))
+    repeats: list[StoredPlace] = []
+    turns.extend(_turns(messages, repeats))
     sent, left = without_empty(turns, _TITLE)
     models = [message.at("model").text for message in messages]
     yield ResumedConversation(
@@ -62,6 +71,7 @@ def conversations(records: Sequence[StoredRecord]) -> Iterator[ResumedConversati
         model=next(filter(None, reversed(models)), ""),
         items=tuple(turn.item() for turn in joined(sent)),
         left_out=tuple(left),
+        repeats=tuple(repeats),
     )
 
 
@@ -100,13 +110,17 @@ def _messages(records: Iterable[Stored]) -> list[Stored]:
     return [*messages.values()]
 
 
-def _turns(messages: Iterable[Stored]) -> Iterator[GeminiTurn]:
+def _turns(
+    messages: Iterable[Stored], repeats: list[StoredPlace]
+) -> Iterator[GeminiTurn]:
+    """The turns. ``repeats`` gets the results that an earlier call has, too."""
     answered: set[Json] = set()
     for message in messages:
         kind = message.at("type").value
         parts = parts_of(message.at("content"))
         if kind == "user" and _is_sent(parts):
             news = tuple(each for each in parts if _answered(each) not in answered)
+            repeats.extend(each.source for each in parts if each not in news)
             yield GeminiTurn("user", message.source, news)
         elif kind == "gemini":
             calls = [*message.at("toolCalls").items()]

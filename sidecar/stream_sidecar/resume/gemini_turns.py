@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from stream_sidecar.records import field, frozen
 from stream_sidecar.resume.conversation import LeftOut, SentItem
+from stream_sidecar.resume.findings import FileEdit
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -84,13 +85,25 @@ def without_empty(
     left: list[LeftOut] = []
     for role, group in groupby(turns, key=lambda turn: turn.role):
         run = [*group]
-        empty = [part for turn in run for part in turn.parts if part.is_empty]
-        if role == "model" and empty:
+        is_empty = any(part.is_empty for turn in run for part in turn.parts)
+        if role == "model" and is_empty:
             why = f"{title} does not send an answer with an empty part"
-            left.extend(LeftOut(part.source, why, "blank-text") for part in empty)
+            left.extend(
+                LeftOut(part.source, why, "blank-text", _without(part, turn))
+                for turn in run
+                for part in turn.parts
+                if part.is_empty
+            )
         else:
             sent.extend(run)
     return sent, left
+
+
+def _without(part: TurnPart, turn: GeminiTurn) -> tuple[FileEdit, ...]:
+    """What takes an empty part out of a turn that has another one."""
+    is_listed = isinstance(part.source.path[-1], int)
+    has_other = any(not each.is_empty for each in turn.parts)
+    return (FileEdit(part.source),) if is_listed and has_other else ()
 
 
 def joined(turns: Iterable[GeminiTurn]) -> Iterator[GeminiTurn]:

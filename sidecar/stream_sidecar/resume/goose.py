@@ -85,13 +85,13 @@ def _piece(part: Stored) -> Iterator[SentPiece]:
         yield SentPiece("image", part, part.at("data"), media_type=mime)
     elif kind == "toolRequest":
         call = part.at("toolCall", "value")
-        name, arguments = call.at("name").text, call.at("arguments")
-        if name:  # what the model wrote was a call
-            yield SentPiece("call", part, _object(arguments), id=id, name=name)
+        name, arguments = call.at("name"), call.at("arguments")
+        if name.text:  # what the model wrote was a call
+            yield SentPiece("call", part, _object(arguments), id=id, named=name)
     elif kind == "toolResponse":
         # goose stores no name of the tool, and sends the id to APIs that want one
         output = _output(part.at("toolResult"))
-        yield SentPiece("result", part, output, id=id, name=id.text)
+        yield SentPiece("result", part, output, id=id, named=id)
 
 
 def _object(arguments: Stored) -> Stored:

@@ -34,6 +34,8 @@ def halves_sent(
         for item in conversation.items:
             for source in (item.source, *item.parts, *item.places.values()):
                 wires[source.record.number, source.path] = conversation.wire
+        for source in conversation.repeats:
+            wires[source.record.number, source.path] = conversation.wire
     for edit in edits:
         number, path = edit.source.record.number, edit.source.path
         around = ((number, path[:end]) for end in range(len(path) + 1))

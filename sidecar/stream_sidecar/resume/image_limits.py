@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from stream_sidecar.history.paths import at
 from stream_sidecar.records import frozen
 from stream_sidecar.resume.conversation import StoredPlace
 from stream_sidecar.resume.findings import FileEdit
@@ -19,6 +20,7 @@ from stream_sidecar.wires.requests.seals import binding_of, seals_in
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from stream_sidecar.parts import JsonObject
     from stream_sidecar.resume.conversation import ResumedConversation, SentItem
     from stream_sidecar.resume.images import StoredImage
     from stream_sidecar.resume.records import StoredRecord
@@ -85,7 +87,7 @@ def refused_images(conversation: ResumedConversation) -> Iterator[RefusedImage]:
             rule = "too-many-images"
             message = f"The request has {len(images)} images, and {limit.most} may go"
         if rule:
-            edit = FileEdit(source, _text(wire, image, message))
+            edit = FileEdit(source, _in_place_of(image, record, message))
             if image.found and rule == "image-broken" and image.type_at:
                 place = StoredPlace(record, (*record.path, *image.type_at))
                 edit = FileEdit(place, dumps(image.found))
@@ -162,11 +164,24 @@ def _name(media_type: str) -> str:
     return "image/jpeg" if media_type == "image/jpg" else media_type
 
 
-_TEXTS = {"gemini": "", "bedrock-converse": "", "openai-responses": "input_text"}
-"""Wire -> the type of a part of text; "" for none."""
+_IDS = ("id", "sessionID", "messageID")
+"""Members of a part by which its agent finds it."""
 
 
-def _text(wire: str, image: StoredImage, message: str) -> str:
-    kind = _TEXTS.get(wire, "text")
-    said = {"text": f"[image removed: {message[0].lower()}{message[1:]}]"}
-    return dumps({"type": kind, **said} if kind else said)
+def _in_place_of(image: StoredImage, record: StoredRecord, message: str) -> str | None:
+    """The part of text that takes the place of the part with an image, in the form of
+    its neighbours. None: it goes, because its list has images only."""
+    if "attachments" in image.part:
+        return None
+    part = at(record.value, image.part)
+    members = part if isinstance(part, dict) else {}
+    text = f"[image removed: {message[0].lower()}{message[1:]}]"
+    said: JsonObject = {"text": text}
+    if isinstance(members.get("data"), dict):
+        said = {"data": said}
+    kind = members.get("type")
+    if kind is None:
+        return dumps(said)
+    ids = {name: members[name] for name in _IDS if name in members}
+    name = "input_text" if kind == "input_image" else "text"
+    return dumps({**ids, "type": name, **said})

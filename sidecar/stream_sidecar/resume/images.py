@@ -38,8 +38,8 @@ _HEAD = 1 << 20
 its size."""
 
 _URL = patterns.compile(r"data:(image/[a-z.+-]{1,40});base64,", 0)
-_TYPES = ("media_type", "mediaType", "mimeType", "mime_type", "mime")
-_DATA = ("data", "bytes", "base64")
+_TYPES = ("media_type", "mediaType", "mimeType", "mime_type", "mime", "MIMEType")
+_DATA = ("data", "bytes", "base64", "Data")
 _DEEPEST = 32
 
 

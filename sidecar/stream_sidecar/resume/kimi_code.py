@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from stream_sidecar.records import define, field
 from stream_sidecar.resume.conversation import LeftOut, ResumedConversation, SentItem
 from stream_sidecar.resume.kimi_messages import content_of, parts_of
+from stream_sidecar.resume.records import members
 from stream_sidecar.resume.stored import Stored, call_places
 from stream_sidecar.values.jsontext import dumps
 
@@ -20,6 +21,13 @@ if TYPE_CHECKING:
 
     from stream_sidecar.parts import Json, JsonObject
     from stream_sidecar.resume.records import StoredRecord
+
+KIMI_READS = {
+    "": members(
+        *("type", "model", "modelAlias", "message", "event", "summary", "count"),
+        *("contextSummary", "keptUserMessageCount", "compactedCount"),
+    )
+}
 
 _INTERRUPTED = "Kimi Code sends a result that says it was interrupted"
 _AGAIN = "Kimi Code sends the refused request again without it"

@@ -7,8 +7,10 @@ could have written.
 
 from __future__ import annotations
 
+from itertools import takewhile
 from typing import TYPE_CHECKING
 
+from stream_sidecar.history.paths import at
 from stream_sidecar.records import frozen
 from stream_sidecar.resume.conversation import StoredPlace
 from stream_sidecar.resume.findings import FileEdit
@@ -21,7 +23,6 @@ from stream_sidecar.wires.shared.request_shapes import name_of
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from stream_sidecar.parts import Json
     from stream_sidecar.resume.conversation import SentItem
     from stream_sidecar.resume.faults import Fault, Request
     from stream_sidecar.values.json_places import Path
@@ -54,16 +55,6 @@ def edits_for(stored: StoredRequest, fault: Fault) -> tuple[FileEdit, ...]:
     return mend(stored, fault) if mend else ()
 
 
-def _at(item: Json, path: Path) -> Json:
-    """The value at ``path``; None if there is none."""
-    for step in path:
-        try:
-            item = item[step]
-        except (TypeError, KeyError, IndexError):
-            return None
-    return item
-
-
 def _removed_item(stored: StoredRequest, source: StoredPlace) -> tuple[FileEdit, ...]:
     """Removes an item that is stored as a line, or in a list."""
     if stored.without_item is not None:
@@ -86,16 +77,34 @@ def _remove(stored: StoredRequest, fault: Fault) -> tuple[FileEdit, ...]:
     source = item.stored(fault.path)
     if source.path[-1:] and source.path[-1] in _SEALS:
         return (FileEdit(source),)
-    siblings = _at(item.item, fault.path[:1])
+    siblings = at(item.item, fault.path[:1])
     if isinstance(siblings, list) and len(siblings) > 1:
-        is_part = bool(source.path) and isinstance(source.path[-1], int)
-        return (FileEdit(source),) if is_part else ()
+        if source.path and isinstance(source.path[-1], int):
+            return (FileEdit(source),)
+        is_row = "row" in source.record.place
+        return stored.without_item(source) if is_row and stored.without_item else ()
     return _removed_item(stored, item.source)
+
+
+def _remove_reasoning(stored: StoredRequest, fault: Fault) -> tuple[FileEdit, ...]:
+    """Removes an item of reasoning, and the ids of the model's items behind it: by
+    those the provider asks for it."""
+    edits = _remove(stored, fault)
+    if not edits or stored.sent[fault.number].item.get("type") != "reasoning":
+        return edits
+    behind = stored.sent[fault.number + 1 :]
+    issued = takewhile(lambda each: each.item.get("type") != "reasoning", behind)
+    ids = (
+        FileEdit(each.stored(("id",)))
+        for each in issued
+        if "id" in each.item and each.item.get("role", "assistant") == "assistant"
+    )
+    return (*edits, *ids)
 
 
 def _unblank(stored: StoredRequest, fault: Fault) -> tuple[FileEdit, ...]:
     """Removes a blank text; the only text of a turn says that it was blank."""
-    siblings = _at(stored.sent[fault.number].item, fault.path[:-1])
+    siblings = at(stored.sent[fault.number].item, fault.path[:-1])
     if isinstance(siblings, list) and len(siblings) > 1:
         return _remove(stored, fault)
     source = stored.sent[fault.number].stored((*fault.path, "text"))
@@ -105,7 +114,7 @@ def _unblank(stored: StoredRequest, fault: Fault) -> tuple[FileEdit, ...]:
 def _rename(stored: StoredRequest, fault: Fault) -> tuple[FileEdit, ...]:
     """Replaces refused characters in a tool's name."""
     item = stored.sent[fault.number]
-    holder = _at(item.item, fault.path)
+    holder = at(item.item, fault.path)
     name = name_of(holder) if isinstance(holder, dict) else None
     if not isinstance(name, str) or not (
         new_name := name_for(stored.request.rule, name)
@@ -113,14 +122,14 @@ def _rename(stored: StoredRequest, fault: Fault) -> tuple[FileEdit, ...]:
         return ()
     words = ((), ("function",), ("custom",))
     paths = ((*fault.path, *word, "name") for word in words)
-    path = next((path for path in paths if _at(item.item, path) == name), None)
+    path = next((path for path in paths if at(item.item, path) == name), None)
     return () if path is None else (FileEdit(item.stored(path), dumps(new_name)),)
 
 
 def _heal(stored: StoredRequest, fault: Fault) -> tuple[FileEdit, ...]:
     """Puts U+FFFD in place of half a character."""
     item = stored.sent[fault.number]
-    text = _at(item.item, fault.path)
+    text = at(item.item, fault.path)
     if not isinstance(text, str) or len(text) >= _LONGEST:
         return ()
     return (FileEdit(item.stored(fault.path), dumps(without_halves(text))),)
@@ -128,9 +137,10 @@ def _heal(stored: StoredRequest, fault: Fault) -> tuple[FileEdit, ...]:
 
 def _own_id(stored: StoredRequest, fault: Fault) -> tuple[FileEdit, ...]:
     """Gives a later call of a repeated id, and its result, an id of their own. Calls
-    and results are paired in their order, so there must be as many of each."""
+    and results are paired in their order, so there must be as many of each. One that
+    only repeats an earlier call, and has no result, goes."""
     request, shape = stored.request, stored.request.shape
-    call = _at(stored.sent[fault.number].item, fault.path)
+    call = at(stored.sent[fault.number].item, fault.path)
     id = call.get(shape.id) if isinstance(call, dict) else None
     if not isinstance(id, str):
         return ()
@@ -145,9 +155,12 @@ def _own_id(stored: StoredRequest, fault: Fault) -> tuple[FileEdit, ...]:
             for path, answer in request.answers(number)
             if answer.get(shape.answered) == id
         ]
-    if len(calls) != len(answers) or (fault.number, fault.path) not in calls:
+    if (fault.number, fault.path) not in calls:
         return ()
     place = calls.index((fault.number, fault.path))
+    if len(calls) != len(answers):
+        earlier = (at(stored.sent[n].item, path) for n, path in calls[:place])
+        return _remove(stored, fault) if call in earlier else ()
     number, path = answers[place]
     new_id = dumps(made_id(f"{id}#{place}"))
     return (
@@ -160,11 +173,12 @@ _MENDS: dict[str, Callable[[StoredRequest, Fault], tuple[FileEdit, ...]]] = {
     "blank-text": _unblank,
     "signature-missing": _remove,
     "signature-foreign": _remove,
-    "foreign-encrypted-content": _remove,
+    "foreign-encrypted-content": _remove_reasoning,
     "lonely-reasoning": _remove,
-    "item-not-stored": _remove,
+    "item-not-stored": _remove_reasoning,
     "result-without-call": _remove,
     "name-characters": _rename,
     "half-surrogate": _heal,
     "repeated-id": _own_id,
+    "two-results": _remove,
 }

@@ -13,7 +13,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from stream_sidecar.records import frozen
-from stream_sidecar.resume.conversation import LeftOut, ResumedConversation
+from stream_sidecar.resume.conversation import (
+    LeftOut,
+    ResumedConversation,
+    StoredPlace,
+)
+from stream_sidecar.resume.findings import FileEdit
 from stream_sidecar.resume.stored import Stored
 from stream_sidecar.resume.turns import SentPiece, SentTurn, items_of, wire_of
 
@@ -112,6 +117,17 @@ def conversations(records: Sequence[StoredRecord]) -> Iterator[ResumedConversati
         ),
         settings={"store": False} if wire == "openai-responses" else {},
     )
+
+
+def without_item(source: StoredPlace) -> tuple[FileEdit, ...]:
+    """What takes a part out: its row, or the part out of the list of an export.
+    ``source``: of the part or of a value in it."""
+    record, path = source.record, source.path
+    if "row" in record.place and "message_id" in record.value:
+        return (FileEdit(StoredPlace(record, ("data",))),)
+    if "parts" not in path[:-1]:
+        return ()
+    return (FileEdit(StoredPlace(record, path[: path.index("parts") + 2])),)
 
 
 def _messages(records: Iterable[Stored]) -> tuple[list[_Message], list[Stored]]:
@@ -279,7 +295,7 @@ def _seal(part: Stored, wire: str) -> tuple[Stored | None, str]:
 
 def _tool(part: Stored, wire: str, *, is_same: bool) -> tuple[SentPiece, SentPiece]:
     """A call and its result, which opencode makes up if there is none."""
-    state, id, name = part.at("state"), part.at("callID"), part.at("tool").text
+    state, id, name = part.at("state"), part.at("callID"), part.at("tool")
     status = state.at("status").value
     output = Stored(state.record, state.path, _INTERRUPTED)
     if status == "completed":
@@ -290,5 +306,5 @@ def _tool(part: Stored, wire: str, *, is_same: bool) -> tuple[SentPiece, SentPie
         shown = state.at("metadata", "output")
         output = shown if shown.text else state.at("error")
     seal = _seal(part, wire)[0] if is_same and wire == "gemini" else None
-    call = SentPiece("call", part, state.at("input"), id=id, name=name, seal=seal)
-    return call, SentPiece("result", part, output, id=id, name=name)
+    call = SentPiece("call", part, state.at("input"), id=id, named=name, seal=seal)
+    return call, SentPiece("result", part, output, id=id, named=name)

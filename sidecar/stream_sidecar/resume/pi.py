@@ -17,6 +17,7 @@ from stream_sidecar.resume.conversation import (
     StoredPlace,
 )
 from stream_sidecar.resume.findings import FileEdit
+from stream_sidecar.resume.records import members
 from stream_sidecar.resume.stored import Stored, call_places
 from stream_sidecar.values.jsontext import dumps
 
@@ -28,6 +29,13 @@ if TYPE_CHECKING:
     from stream_sidecar.values.json_places import Path
 
 PI_HEALS = {"call-without-result": 'pi sends the result "No result provided"'}
+
+PI_READS = {
+    "": members(
+        *("type", "id", "parentId", "message", "summary"),
+        *("firstKeptEntryId", "modelId", "provider"),
+    )
+}
 
 _WIRES = {
     "anthropic-messages": "anthropic",

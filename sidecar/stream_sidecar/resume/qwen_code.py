@@ -18,7 +18,7 @@ from stream_sidecar.resume.gemini_turns import (
     turn_of,
     without_empty,
 )
-from stream_sidecar.resume.records import StoredPlace
+from stream_sidecar.resume.records import StoredPlace, members
 from stream_sidecar.resume.stored import Stored, call_places
 from stream_sidecar.values.jsontext import dumps
 
@@ -29,6 +29,13 @@ if TYPE_CHECKING:
     from stream_sidecar.resume.gemini_turns import TurnPart
     from stream_sidecar.resume.records import StoredRecord
     from stream_sidecar.values.json_places import Path
+
+QWEN_READS = {
+    "": members(
+        *("type", "subtype", "uuid", "parentUuid", "sessionId", "message", "model"),
+        systemPayload=members("compressedHistory"),
+    )
+}
 
 _TITLE = "qwen-code"
 _CALL_ALONE = (f"{_TITLE} does not send a call without a result", "call-without-result")

@@ -16,13 +16,17 @@ from stream_sidecar.resume.judge import refusals_of
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from stream_sidecar.resume.formats import AgentFormat
     from stream_sidecar.resume.records import StoredRecord
 
 
-def findings_in(records: Sequence[StoredRecord]) -> Iterator[ResumeFinding]:
+def findings_in(
+    records: Sequence[StoredRecord], agent: AgentFormat | None = None
+) -> Iterator[ResumeFinding]:
     """What the provider would refuse of a session, and what its agent would leave out.
-    A place that several conversations share is reported once."""
-    agent = format_of(records)
+    A place that several conversations share is reported once. ``agent``: the one that
+    wrote the records, if it is known."""
+    agent = agent or format_of(records)
     if agent is None:
         return
     reported = set()

@@ -28,15 +28,15 @@ _Kind: TypeAlias = Literal["text", "thinking", "call", "result", "image"]
 class SentPiece:
     """A part of a turn. ``part``: where it is stored. ``content``: its text, the
     arguments of a call (an object, or one in JSON text), the output of a tool, the data
-    of an image in base64. ``id``: of the call that it makes or answers. ``name``: of
-    the tool. ``seal``: the signature of thinking, or its encrypted state. ``item``: the
-    id of a reasoning item. ``media_type``: of an image."""
+    of an image in base64. ``id``: of the call that it makes or answers. ``named``: the
+    name of the tool. ``seal``: the signature of thinking, or its encrypted state.
+    ``item``: the id of a reasoning item. ``media_type``: of an image."""
 
     kind: _Kind
     part: Stored
     content: Stored
     id: Stored | None = None
-    name: str = ""
+    named: Stored | None = None
     seal: Stored | None = None
     item: str = ""
     media_type: str = ""
@@ -44,6 +44,10 @@ class SentPiece:
     @property
     def call_id(self) -> str:
         return self.id.text if self.id else ""
+
+    @property
+    def name(self) -> str:
+        return self.named.text if self.named else ""
 
     @property
     def arguments(self) -> JsonObject | None:
@@ -61,12 +65,17 @@ class SentPiece:
         value = self.content.value
         return value if isinstance(value, str) else dumps(value)
 
-    def places(self, content: str, id: str = "id", seal: str = "") -> _Places:
-        """Where the members of a part with these names are stored."""
+    def places(
+        self, content: str, *holders: str, id: str = "id", seal: str = ""
+    ) -> _Places:
+        """Where the members of a part with these names are stored. ``holders``: around
+        the content and the name, outermost first."""
         places: dict[Path, StoredPlace] = {
-            (): self.part.source,
-            (content,): self.content.source,
+            holders[:length]: self.part.source for length in range(len(holders) + 1)
         }
+        places[(*holders, content)] = self.content.source
+        if self.named:
+            places[(*holders[:1], "name")] = self.named.source
         if self.id:
             places[(id,)] = self.id.source
         if self.seal and seal:
@@ -112,7 +121,7 @@ def _anthropic_part(piece: SentPiece) -> _Written | None:
         return {**use, "input": arguments}, piece.places("input")
     if piece.kind == "result":
         result = {"type": "tool_result", "tool_use_id": piece.call_id}
-        return {**result, "content": value}, piece.places("content", "tool_use_id")
+        return {**result, "content": value}, piece.places("content", id="tool_use_id")
     source = {"type": "base64", "media_type": piece.media_type, "data": value}
     return {"type": "image", "source": source}, piece.places("source")
 
@@ -135,11 +144,13 @@ def _gemini_part(piece: SentPiece) -> _Written | None:
     named = {"id": piece.call_id, "name": piece.name}
     if piece.kind == "result":
         response = {**named, "response": {"output": value}}
-        return {"functionResponse": response}, piece.places("functionResponse")
+        return {"functionResponse": response}, piece.places(
+            "output", "functionResponse", "response"
+        )
     if piece.arguments is None:
         return None
     call = {**named, "args": piece.arguments}
-    places = piece.places("functionCall", seal="thoughtSignature")
+    places = piece.places("args", "functionCall", seal="thoughtSignature")
     return {"functionCall": call, **signed}, places
 
 
@@ -204,7 +215,7 @@ def _chat_part(piece: SentPiece) -> _Written:
 
 def _chat_result(piece: SentPiece) -> SentItem:
     item = {"role": "tool", "tool_call_id": piece.call_id}
-    places = piece.places("content", "tool_call_id")
+    places = piece.places("content", id="tool_call_id")
     return SentItem(
         {**item, "content": piece.content.value}, piece.part.source, places=places
     )
@@ -223,8 +234,12 @@ def _chat_answer(pieces: Sequence[SentPiece]) -> Iterator[SentItem]:
         places[("content",)] = texts[0].content.source
     if calls:
         item["tool_calls"] = [_chat_call(piece) for piece in calls]
-        places |= _below("tool_calls", (piece.places("function") for piece in calls))
+        places |= _below("tool_calls", map(_call_places, calls))
     yield SentItem(item, pieces[0].part.source, places=places)
+
+
+def _call_places(piece: SentPiece) -> _Places:
+    return piece.places("arguments", "function")
 
 
 def _chat_call(piece: SentPiece) -> JsonObject:
@@ -295,14 +310,14 @@ def _call_item(piece: SentPiece) -> SentItem:
             "name": piece.name,
             "arguments": piece.written_arguments,
         }
-        places = piece.places("arguments", "call_id")
+        places = piece.places("arguments", id="call_id")
     else:
         item = {
             "type": "function_call_output",
             "call_id": piece.call_id,
             "output": piece.content.value,
         }
-        places = piece.places("output", "call_id")
+        places = piece.places("output", id="call_id")
     del places[()]
     return SentItem(item, piece.part.source, places=places)
 

@@ -119,6 +119,7 @@ _CODEX_DATABASES = _home(
     ".codex", Variable("CODEX_SQLITE_HOME"), Variable("CODEX_HOME")
 )
 _KIMI_CODE = _home(".kimi-code", Variable("KIMI_CODE_HOME"))
+_KIMI_CLI = _home(".kimi", Variable("KIMI_SHARE_DIR"))
 _VIBE = _home(".vibe", Variable("VIBE_HOME"))
 _CONTINUE = _home(".continue", Variable("CONTINUE_GLOBAL_DIR"))
 _COPILOT = _home(".copilot", Variable("COPILOT_HOME"))
@@ -226,6 +227,7 @@ AGENTS: dict[str, Agent] = {
     "kimi-code": Agent(
         "Kimi Code", ((_KIMI_CODE, "sessions/*/*/agents/*/wire.jsonl"),)
     ),
+    "kimi-cli": Agent("kimi-cli", ((_KIMI_CLI, "sessions/*/*/**/*.jsonl"),)),
     "mistral-vibe": Agent(
         "mistral-vibe",
         (
@@ -273,6 +275,7 @@ AGENTS: dict[str, Agent] = {
         (
             (_CONFIG, "Cursor/User/globalStorage/state.vscdb"),
             (_home(".cursor"), "projects/*/agent-transcripts/**/*.jsonl"),
+            (_home(".cursor"), "chats/*/*/store.db"),
         ),
     ),
     "pi": Agent("pi", ((_PI, "**/*.jsonl"),)),
@@ -280,7 +283,13 @@ AGENTS: dict[str, Agent] = {
         "gptme",
         tuple(
             (_GPTME, f"*/{name}.jsonl")
-            for name in ("conversation", "events", "branches/*")
+            for name in (
+                "conversation",
+                "events",
+                "branches/*",
+                "branches/*/events",
+                "views/*",
+            )
         ),
     ),
     "llm": Agent("llm", ((_LLM, "logs.db"),)),

@@ -107,7 +107,8 @@ class Damage:
     def mended(self, *, keeps_length: bool = False) -> bytes | None:
         """The lines that take the place of ``data``, each a record; empty if none is
         left. With ``keeps_length``, blanks stand for what is taken out, and blanks of
-        the records go for what is added. None if there is no such text."""
+        the records go for what is added; a byte more may stay. None if there is no such
+        text."""
         if self.look == "no-json":
             return None
         size = len(self.data.rstrip(b"\r\n"))
@@ -137,7 +138,8 @@ class Damage:
 
 def _of_length(records: bytes, length: int) -> bytes | None:
     """The lines of JSON with more blanks at the end, or without the first ones outside
-    strings; None if they have not so many."""
+    strings. One byte may be too many: what points behind the lines then points at the
+    line break before. None if there are more."""
     spare = length - len(records)
     if spare >= 0:
         end = len(records.rstrip(b"\r\n"))
@@ -146,7 +148,7 @@ def _of_length(records: bytes, length: int) -> bytes | None:
     cuts = [*islice(blanks, -spare)]
     pieces = pairwise([-1, *cuts, len(records)])
     shorter = b"".join(records[start + 1 : end] for start, end in pieces)
-    return shorter if len(shorter) == length else None
+    return shorter if len(shorter) <= length + 1 else None
 
 
 @frozen
@@ -222,11 +224,15 @@ def _broken(data: bytes, number: int, shapes: _Shapes, following: _Lines) -> Dam
     """The damage of a line that is no JSON."""
     joined = _joined(data, following)
     if joined is not None and (whole := _escaped(joined)) is not None:
-        start = next(
-            at for at, (a, b) in enumerate(zip(joined, whole, strict=False)) if a != b
-        )
-        return Damage("break", joined, number, start, whole=whole)
+        return _raw_break(joined, whole, number)
     return _taken_apart(data, number, shapes)
+
+
+def _raw_break(data: bytes, whole: bytes, number: int) -> Damage:
+    """The damage of data in which characters had to be escaped."""
+    pairs = enumerate(zip(data, whole, strict=False))
+    start = next(at for at, (old, new) in pairs if old != new)
+    return Damage("break", data, number, start, whole=whole)
 
 
 _TOKENS = patterns.compile(rb'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)| ', re.DOTALL)
@@ -273,10 +279,15 @@ def _is_record(line: bytes) -> bool:
 
 def _escaped(data: bytes) -> bytes | None:
     """``data`` with the control characters in its strings escaped; None if it is no
-    JSON then."""
+    JSON then, or nothing was escaped."""
     text = _STRING.sub(_escape_all, data.decode("latin-1"))
     escaped = text.encode("latin-1")
-    return escaped if _is_record(escaped.removeprefix(_BOM)) else None
+    if len(escaped) == len(data):
+        return None
+    try:
+        return escaped if _value(escaped.removeprefix(_BOM)) else None
+    except (ValueError, RecursionError):
+        return None
 
 
 def _escape_all(string: re.Match[str]) -> str:
@@ -410,6 +421,37 @@ class _Apart:
         rest = self._skip(end)
         is_last = rest == len(self.text) or self.text[rest] == "{"
         return value if is_last else None
+
+
+# A whole document.
+
+_MARKS = patterns.compile(rb'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)|[\[\]{},]', re.DOTALL)
+_CLOSERS = {b"[": b"]", b"{": b"}"}
+
+
+def read_document(data: bytes) -> ReadLine | None:
+    """A document that is no JSON, with its damage: raw control characters in strings,
+    or its end is missing. Then its ``value`` is what is complete, to say whose it is.
+    None if it has other damage."""
+    if (whole := _escaped(data)) is not None:
+        return ReadLine(1, data, _value(whole), _raw_break(data, whole, 1))
+    end, open_brackets = 0, list[bytes]()
+    for mark in _MARKS.finditer(data):
+        if mark[0] in _CLOSERS:
+            open_brackets.append(_CLOSERS[mark[0]])
+        elif mark[0] in (b"]", b"}"):
+            if not open_brackets or open_brackets.pop() != mark[0]:
+                return None
+        elif mark[0] != b",":
+            continue
+        end = mark.end() - (mark[0] == b",")
+    try:
+        value = _value(data[:end] + b"".join(reversed(open_brackets)))
+    except (ValueError, RecursionError):
+        return None
+    if not open_brackets:
+        return None
+    return ReadLine(1, data, value, Damage("cut", data, 1, len(data.rstrip())))
 
 
 # Halves of characters.

@@ -42,8 +42,10 @@ class Halves:
         value: Any,
         line: bytes,
         role_elsewhere: RoleElsewhere | None,
+        start: Path = (),
     ) -> None:
-        """Notes those of a ``record``, whose whole ``value`` stands in ``line``."""
+        """Notes those of a ``record``, whose whole ``value``, or the one at ``start``
+        in it, stands in ``line``."""
         paths = set(_strings_with_halves(value, ()))
         if not paths:  # both halves of each character are there
             return
@@ -52,7 +54,7 @@ class Halves:
         for path, place in locate(text, paths).items():
             written = text[place.start : place.end].encode("utf-8", "surrogatepass")
             new = without_halves(written).decode("utf-8", "surrogatepass")
-            self.edits.append(FileEdit(StoredPlace(record, path), new))
+            self.edits.append(FileEdit(StoredPlace(record, (*start, *path)), new))
 
 
 def _strings_with_halves(value: Any, path: Path) -> Iterator[Path]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from stream_sidecar.history.digests import is_digest_name
-from stream_sidecar.history.shapes import CURSOR, OPENCODE_EVENT
+from stream_sidecar.history.shapes import CURSOR, OPENCODE_EVENT, OPENCODE_MESSAGE
 from stream_sidecar.records import frozen
 
 if TYPE_CHECKING:
@@ -180,6 +180,13 @@ PRESETS: dict[str, TableLayout] = {
         key=("type", "message.part.updated"),
         shape=OPENCODE_EVENT,
     ),
+    "opencode-messages": TableLayout(
+        table="session_message",
+        column="data",
+        role_column="type",
+        session_column="session_id",
+        shape=OPENCODE_MESSAGE,
+    ),
     "codex": TableLayout(
         table="thread_items", column="item_json", session_column="thread_id"
     ),
@@ -198,6 +205,9 @@ PRESETS: dict[str, TableLayout] = {
     "zed": TableLayout(table="threads", column="data", packing_column="data_type"),
     "cursor": TableLayout(
         table="cursorDiskKV", column="value", key=("key", "bubbleId:"), shape=CURSOR
+    ),
+    "cursor-cli": TableLayout(
+        table="blobs", column="rowid", beside=("meta",), untouched=_BY_HASH
     ),
     "open-webui": TableLayout(table="chat", column="chat"),
 }

@@ -22,7 +22,7 @@ from stream_sidecar.records import define, field, frozen
 from stream_sidecar.resume.formats import format_of
 from stream_sidecar.resume.halves import RULE, halves_sent
 from stream_sidecar.resume.images import images_in
-from stream_sidecar.resume.records import StoredRecord, outline
+from stream_sidecar.resume.records import Outlines, StoredRecord
 from stream_sidecar.resume.sessions import findings_in
 from stream_sidecar.session_files import size_limits
 from stream_sidecar.session_files.documents import decoded
@@ -40,9 +40,11 @@ if TYPE_CHECKING:
     from stream_sidecar.session_files.damage import Damage, ReadLine
     from stream_sidecar.session_files.reports import Tally
     from stream_sidecar.session_files.surrounding_files import SurroundingFiles
+    from stream_sidecar.values.json_places import Path as JsonPath
 
-_HEAD = 256
-"""So many lines say whose session it is."""
+_HEAD = 4096
+"""So many lines are read to find out whose session it is. One record is enough, but an
+agent may write others first."""
 
 _MOST = 1 << 25
 """The most bytes of the outlines of a session, as JSON."""
@@ -81,14 +83,12 @@ class Resumption:
         return {}
 
     def _look(self, stored: StoredLines | StoredDocument) -> dict[int, LineMend]:
-        head = [read.value for read in islice(stored.read(), _HEAD)]
-        records = [StoredRecord(n, value) for n, value in enumerate(head)]
-        agent = format_of(records)
-        if agent is None or (stored.by_line and _is_dataset(agent, head)):
+        agent, value = _agent_of(stored)
+        if agent is None:
             return {}
-        if not stored.by_line and is_piece(head[0], self.surroundings.role):
+        if not stored.by_line and is_piece(value, self.surroundings.role):
             return {}  # a session has many such files
-        session = _Session(self, agent, stored, any(map(is_pointed_at, head)))
+        session = _Session(self, agent, stored, is_pointed_at(value))
         for read in stored.read():
             self.check()
             session.add(read)
@@ -101,12 +101,24 @@ class Resumption:
         return self.tally.find(finding, self.wants)
 
 
-def _is_dataset(agent: AgentFormat, lines: list[Any]) -> bool:
-    """Whether a line is a whole conversation, as in a dataset."""
-    return agent.name == _ANYBODYS and any(
-        isinstance(line, list) or (isinstance(line, dict) and "messages" in line)
-        for line in lines
-    )
+def _agent_of(stored: StoredLines | StoredDocument) -> tuple[AgentFormat | None, Any]:
+    """The agent that wrote the session, and the record that says so. Plain messages are
+    anybody's only if no record is of an agent. A line that is a whole conversation is
+    of a dataset."""
+    anybodys: tuple[AgentFormat | None, Any] = None, None
+    for read in islice(stored.read(), _HEAD):
+        agent = format_of((StoredRecord(0, read.value),))
+        if agent is not None and agent.name != _ANYBODYS:
+            return agent, read.value
+        if agent is not None and stored.by_line and _is_conversation(read.value):
+            return None, None
+        if agent is not None and anybodys[0] is None:
+            anybodys = agent, read.value
+    return anybodys
+
+
+def _is_conversation(line: Any) -> bool:
+    return isinstance(line, list) or "messages" in line
 
 
 @define
@@ -121,7 +133,11 @@ class _Session:
     records: list[PlacedRecord] = field(factory=list)
     mends: dict[int, LineMend] = field(factory=dict)
     halves: Halves = field(factory=Halves)
+    outlines: Outlines = field(init=False)
     size: int = 0
+
+    def __attrs_post_init__(self) -> None:
+        self.outlines = Outlines(self.agent.reads)
 
     def add(self, read: ReadLine) -> None:
         damage = read.damage
@@ -138,8 +154,10 @@ class _Session:
                 self._add(lines, read.number)
 
     def _mended(self, damage: Damage) -> bytes | None:
-        if not self.stored.by_line:
+        if damage.look == "nul" and not self.stored.by_line:
             return damage.data.rstrip(b"\0")
+        if damage.look == "cut" and not self.stored.by_line:
+            return None
         is_fixed = self.keeps_length or self.resumption.surroundings.is_pointed_into()
         return damage.mended(keeps_length=is_fixed)
 
@@ -147,7 +165,8 @@ class _Session:
         """Reports the damage; whether ``new`` takes its place."""
         if self.agent.name == _ANYBODYS:
             return False
-        message, mend = f"{damage.message}.", "none" if new is None else "file"
+        said = damage.sentence if new is None else damage.message
+        message, mend = f"{said}.", "none" if new is None else "file"
         if mend == "file" and (seal := self.resumption.surroundings.seal(None, [])):
             message, mend = f"{message} It stays: {seal}.", "none"
         finding = {"kind": "broken", **damage.place, "message": message, "mend": mend}
@@ -159,10 +178,14 @@ class _Session:
                 continue
             try:
                 value = decoded(line)
-                short = outline(value)
+                short = self.outlines.of(value)
             except (ValueError, RecursionError):
                 continue
             self.size += len(encode(short))
+            if self.size > _MOST:
+                self.records.clear()
+                self.halves = Halves()
+                continue
             place = {"line": number} if self.stored.by_line else {}
             record = StoredRecord(
                 len(self.records), short, place, images=images_in(value)
@@ -179,7 +202,7 @@ class _Session:
             report.leave(str(error))
             return self.mends
         records = [placed.record for placed in self.records]
-        found = [each for each in findings_in(records) if each.rule != RULE]
+        found = [each for each in findings_in(records, self.agent) if each.rule != RULE]
         found += halves_sent(self.halves.edits, records, self.agent)
         if not found:
             return self.mends
@@ -197,12 +220,23 @@ class _Session:
         return judgement.of(found)
 
 
-_IDS = ("sessionId", "session_id")
-"""Members of a record that have the id of its session."""
+_IDS = (("sessionId",), ("session_id",))
+"""Where records have the id of their session. A fork begins with records of its parent,
+so the last one counts."""
+
+_HEADS: dict[str, tuple[JsonPath, ...]] = {
+    "session_meta": (("payload", "session_id"), ("payload", "id")),  # Codex
+    "session": (("id",),),  # pi
+    "session.start": (("data", "sessionId"),),  # Copilot CLI
+}
+"""The type of the record that begins a session -> where it has the id. In a fork, the
+parent's comes later."""
 
 
 def _session_id(records: Sequence[StoredRecord]) -> str:
-    """The id that the last record with one has: a fork begins with records of its
-    parent. "" if no record has one."""
-    ids = (at(each.value, (name,)) for each in reversed(records) for name in _IDS)
+    """The id of a session; "" if no record has one."""
+    values = [each.value for each in records if isinstance(each.value, dict)]
+    heads = (each for each in values if each.get("type") in _HEADS)
+    ids = [at(head, path) for head in heads for path in _HEADS[head["type"]]]
+    ids += [at(each, path) for each in reversed(values) for path in _IDS]
     return next((id for id in ids if isinstance(id, str)), "")

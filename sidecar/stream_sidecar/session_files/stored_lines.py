@@ -8,7 +8,12 @@ from typing import IO, TYPE_CHECKING
 
 from stream_sidecar.records import frozen
 from stream_sidecar.session_files import size_limits
-from stream_sidecar.session_files.damage import Damage, ReadLine, read_lines
+from stream_sidecar.session_files.damage import (
+    Damage,
+    ReadLine,
+    read_document,
+    read_lines,
+)
 from stream_sidecar.session_files.documents import decoded
 from stream_sidecar.session_files.mends import UNMENDED, mended_lines
 
@@ -60,6 +65,8 @@ class StoredDocument:
         try:
             value = decoded(text)
         except (ValueError, RecursionError):
+            if (read := read_document(self.data)) is not None:
+                yield read
             return
         damage = None
         if len(text) < len(self.data):

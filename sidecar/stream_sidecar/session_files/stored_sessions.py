@@ -8,7 +8,8 @@ stays.
 
 from __future__ import annotations
 
-from itertools import groupby
+from contextlib import suppress
+from itertools import chain, groupby
 from typing import TYPE_CHECKING, Any
 
 from stream_sidecar.history.cuts import spliced
@@ -16,10 +17,15 @@ from stream_sidecar.history.paths import pointer_to
 from stream_sidecar.records import evolve, frozen
 from stream_sidecar.resume.conversation import StoredPlace
 from stream_sidecar.resume.edits import text_changes
-from stream_sidecar.resume.records import StoredRecord, outline
+from stream_sidecar.resume.formats import format_of
+from stream_sidecar.resume.halves import RULE as HALF_SURROGATE
+from stream_sidecar.resume.halves import halves_sent
+from stream_sidecar.resume.images import images_in
+from stream_sidecar.resume.records import Outlines, StoredRecord
 from stream_sidecar.resume.sessions import findings_in
 from stream_sidecar.resume.wording import record_of
 from stream_sidecar.session_files import size_limits
+from stream_sidecar.session_files.halves import HALF, Halves
 from stream_sidecar.session_files.layouts import PRESETS, columns_of, quoted
 from stream_sidecar.session_files.replacing import FileChangedError
 from stream_sidecar.values.jsontext import loads
@@ -102,9 +108,9 @@ class SessionJudge:
     ) -> bool:
         """Counts the findings in all sessions; True if cells were mended."""
         is_written = False
-        for records in sessions_in(database, layouts):
+        for session in sessions_in(database, layouts):
             edits: list[FileEdit] = []
-            for finding in findings_in(records):
+            for finding in session.findings():
                 if self.kinds is not None and finding.kind not in self.kinds:
                     continue
                 if tally.find(_shown(finding), self.wants):
@@ -122,28 +128,73 @@ def _shown(finding: ResumeFinding) -> dict[str, Any]:
     return {**source.record.place, **record_of(finding), "path": inner}
 
 
+@frozen
+class StoredSession:
+    """The records of a session in a database. ``halves``: the edits of its strings with
+    half a character."""
+
+    records: list[StoredRecord]
+    halves: list[FileEdit]
+
+    def findings(self) -> Iterator[ResumeFinding]:
+        for finding in findings_in(self.records):
+            if finding.rule != HALF_SURROGATE:
+                yield finding
+        agent = format_of(self.records)
+        if agent is not None:
+            yield from halves_sent(self.halves, self.records, agent)
+
+
 def sessions_in(
     database: sqlite3.Connection, layouts: Sequence[TableLayout]
-) -> Iterator[list[StoredRecord]]:
-    """The records of each session in the stores of known agents."""
+) -> Iterator[StoredSession]:
+    """Each session in the stores of known agents."""
     for name, tables in SESSION_TABLES.items():
         if PRESETS[name] not in layouts:
             continue
         table, session = quoted(tables[0].name), quoted(tables[0].session)
         names = f"SELECT DISTINCT {session} FROM {table} WHERE {session} IS NOT NULL"
         for (id,) in database.execute(names).fetchall():
-            rows = [row for each in tables for row in _rows(database, each, id)]
-            yield [
-                StoredRecord(number, value, place)
-                for number, (place, value) in enumerate(rows)
-            ]
+            outlines, halves = Outlines(), Halves()
+            records: list[StoredRecord] = []
+            for each in tables:
+                for row in _rows(database, each, id):
+                    records.append(row.record(len(records), outlines))
+                    row.add_halves(records[-1], halves)
+            yield StoredSession(records, halves.edits)
+
+
+@frozen
+class _Row:
+    """A row of a session: its ``place``, the ``columns`` that are no JSON, and the
+    values of those that are. A column that is no JSON where it should be is None."""
+
+    place: dict[str, Any]
+    columns: dict[str, Any]
+    documents: dict[str, Any]
+    cells: dict[str, str]
+
+    def record(self, number: int, outlines: Outlines) -> StoredRecord:
+        images = (images_in(value, (name,)) for name, value in self.documents.items())
+        value = {**self.columns, **self.documents}
+        return StoredRecord(
+            number,
+            outlines.of(value),
+            self.place,
+            images=tuple(chain.from_iterable(images)),
+        )
+
+    def add_halves(self, record: StoredRecord, halves: Halves) -> None:
+        for name, cell in self.cells.items():
+            line = cell.encode("utf-8", "surrogatepass")
+            if HALF.search(line):
+                halves.add(record, self.documents[name], line, None, (name,))
 
 
 def _rows(
     database: sqlite3.Connection, table: SessionTable, session: Any
-) -> Iterator[tuple[dict[str, Any], Any]]:
-    """The place and the value of each row of a session. A column that is no JSON where
-    it should be is missing."""
+) -> Iterator[_Row]:
+    """The rows of a session."""
     known = columns_of(database, table.name)
     if table.session not in known:
         return
@@ -158,21 +209,20 @@ def _rows(
         f"SELECT {', '.join(('rowid', *values))} FROM {quoted(table.name)} "
         f"WHERE {quoted(table.session)} = ? ORDER BY {', '.join((*order, 'rowid'))}"
     )
-    for row, *cells in database.execute(query, (session,)):
-        value: dict[str, Any] = {table.session: session}
+    for number, *cells in database.execute(query, (session,)):
+        place = {"table": table.name, "row": number}
+        row = _Row(place, {table.session: session}, {}, {})
         for name, cell in zip(columns, cells, strict=True):
-            value[name] = _decoded(cell) if name in table.documents else cell
-        yield {"table": table.name, "row": row}, value
-
-
-def _decoded(cell: Any) -> Any:
-    if not isinstance(cell, str | bytes):
-        return None
-    try:
-        text = cell if isinstance(cell, str) else cell.decode("utf-8")
-        return outline(loads(text))
-    except (ValueError, RecursionError):
-        return None
+            if name not in table.documents:
+                row.columns[name] = cell
+                continue
+            row.documents[name] = None
+            if isinstance(cell, str | bytes):
+                with suppress(ValueError, RecursionError):
+                    text = cell.decode("utf-8") if isinstance(cell, bytes) else cell
+                    row.documents[name] = loads(text)
+                    row.cells[name] = text
+        yield row
 
 
 def _mend(database: sqlite3.Connection, edits: Sequence[FileEdit]) -> None:

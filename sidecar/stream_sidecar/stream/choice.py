@@ -62,6 +62,9 @@ def _id_of(outlet: Outlet, stream: str, choice: str, number: str) -> str:
     return made_id(response, stream, choice, number)
 
 
+_CUT_REASONS = ("length", "context-length", "cancelled")
+"""Reasons of a finish that something else than the model brought about."""
+
 _INVENTED: tuple[str, events.Severity, str] = (
     "model-written-result",
     "warning",
@@ -278,9 +281,9 @@ class Choice:
 
     # The end
 
-    def end(self) -> None:
+    def end(self, ending: Ending) -> None:
         """Ends the blocks and the calls, and sends all citations that are left."""
-        self.channel.answer.close()
+        self.channel.answer.close(is_cut=ending.derive(self.last, []) in _CUT_REASONS)
         self.channel.forms.send_calls()
         self._end_calls(self._calls.finish())
         if count := self.channel.repaired:

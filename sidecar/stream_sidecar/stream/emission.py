@@ -189,7 +189,6 @@ class Emission:
         self._documents = OwnDocuments(row, options.limits.max_held_chars, rules)
         self._stream = options.stream_id or ""
         self._writer = row.make_writer(wire, outlet.origins, self._stream)
-        self._left_out = defaultdict[int, list[str]](list)
         #: kinds of events that are not always written as they are
         self._decided: Any = (ToolCall, ToolCallDelta, ToolResult, BlockEnd)
         if outlet.emit.reasoning != "include":
@@ -340,11 +339,11 @@ class Emission:
                 yield event
         elif self._accepts_tagged:
             yield event
-        else:
-            self._left_out[event.block].append(event.text)
         if isinstance(event, Reclassify) and event.to == "text":
+            if self._includes_reasoning or self._accepts_tagged:
+                return
             for block in event.blocks:
-                text = "".join(self._left_out.pop(block, ()))
+                text = self._outlet.builder.tagged_text(event.choice, block)
                 if text:
                     yield TextDelta(event.seq, event.choice, block, text)
 

@@ -146,7 +146,7 @@ class Stream:
             choice.channel.flush()
         self._choices.take(self._intake.end())
         for choice in choices.values():
-            choice.end()
+            choice.end(ending)
         for choice in choices.values():
             choice.end_results()
         self._report_end(error or {})

@@ -1,9 +1,9 @@
 """Reasoning that may turn out to be text, kept so that it can be read again.
 
-Reasoning is doubtful after an opener in mid-sentence and after a nested closer (text
-rules 7.2 and 7.3). `Doubt` keeps the raw text from there on. It also knows where this
-text has code, because a delimiter in code after a doubtful opener is text, as in the
-answer.
+Reasoning is doubtful after an opener in mid-sentence, after a nested closer and from a
+closer of another pair on (text rules 7.2, 7.3 and 7.7). `Doubt` keeps the raw text from
+there on. It also knows where this text has code, because a delimiter in code after a
+doubtful opener is text, as in the answer.
 Example: after the opener in ``Use a <think> tag.`` everything is kept, and a
 ``</think>`` in a fence closes nothing.
 """
@@ -47,6 +47,7 @@ class Doubt:
     end of the text; None if a delimiter in code counts here. ``closer``: start and end
     of the first closer in the open fence that has no opener before it there.
     ``openers``: how many openers in the open fence have no closer yet.
+    ``closer_size``: if the text begins with a closer of another pair, its size.
     """
 
     start: int
@@ -55,6 +56,7 @@ class Doubt:
     text_parts: list[str] = field(factory=list)
     closer: tuple[int, int] | None = None
     openers: int = 0
+    closer_size: int = 0
 
     def keep_text(self, text: str) -> None:
         """Adds raw ``text``; drops all of it if there is no room."""
@@ -63,6 +65,11 @@ class Doubt:
             self.text_parts.append(text)
         else:
             self.text_parts.clear()
+
+    @property
+    def has_answer(self) -> bool:
+        """Whether visible text stands after the closer of another pair."""
+        return bool("".join(self.text_parts)[self.closer_size :].strip())
 
     @property
     def is_whole(self) -> bool:

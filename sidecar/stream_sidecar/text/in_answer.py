@@ -19,9 +19,12 @@ from stream_sidecar.text.doubt import CLOSING_PUNCTUATION, is_doubtful
 from stream_sidecar.text.mentions import (
     MOST_GAP,
     WINDOW,
+    After,
     BorderPlace,
+    after_closer,
     is_mentioned,
     pair_of,
+    sentence_goes_on,
     stands_in_sentence,
 )
 from stream_sidecar.text.pieces import FORM_KINDS
@@ -135,12 +138,16 @@ class InAnswer:
         at_start = (
             is_tag and literal not in lexicon.delimiters.closers and tail.shown.is_start
         )
-        is_text = self._is_mention(literal, final, is_tag)
-        is_text = is_text or self._is_in_code(final, is_tag=is_tag, at_start=at_start)
+        if self._is_mention(literal, final, is_tag):
+            is_text = True
+            if literal in lexicon.delimiters.closers:
+                self._show_named(literal, len(literal), -1)
+                return
+        else:
+            is_text = self._is_in_code(final, is_tag=is_tag, at_start=at_start)
         if not is_text and literal in lexicon.vocabulary.borders:
             is_text = self._is_in_sentence(literal, final)
-        if is_tag and not is_text and (pair_size := self._pair_size(literal, final)):
-            self._tail.show_next(pair_size)
+        if is_tag and not is_text and self._is_named(literal, final):
             return
         if not is_tag:
             if not is_text and self._handle_call(literal):
@@ -151,9 +158,9 @@ class InAnswer:
             literal = lexicon.delimiter_at(*place)
             # under `everywhere` code quotes calls, but no delimiters (text rule 4.8)
             is_text = is_text and self._rules.scope != "everywhere"
-        self._decide_delimiter(literal, is_text=is_text)
+        self._decide_delimiter(literal, final, is_text=is_text)
 
-    def _decide_delimiter(self, delimiter: str, *, is_text: bool) -> None:
+    def _decide_delimiter(self, delimiter: str, final: bool, *, is_text: bool) -> None:
         """Decides the delimiter that comes next: it begins reasoning, is a stray, or is
         text (text rule 3.6). ``is_text``: it is code or a mention, so it is text."""
         if is_text or not self._is_effective(delimiter):
@@ -162,13 +169,26 @@ class InAnswer:
             if self._is_attributed(delimiter):
                 self._tail.show_next(len(delimiter))
                 return
-            self._tail.handle_orphan()
+            after = self._after_closer(delimiter, final)
+            if after is not After.SENTENCE:
+                self._tail.handle_orphan(is_headed=after is After.ANSWER)
             self._tail.remove_next(PieceKind.STRAY, len(delimiter))
         else:
             mid_sentence = self._is_in_mid_sentence()
             self._tail.remove_next(PieceKind.DELIMITER, len(delimiter))
             closers = self._rules.lexicon.delimiters.partners[delimiter]
             self._begin_block(closers, mid_sentence=mid_sentence)
+
+    def _after_closer(self, closer: str, final: bool) -> After:
+        """What stands after ``closer``, which has no opener (text rule 9.6)."""
+        headers = self._rules.lexicon.vocabulary.headers.get(closer, ())
+        if not headers or self._tail.shown.next_orphan is Orphan.NONE:
+            return After.OTHER
+        judge, limit = (
+            partial(after_closer, headers=headers),
+            1 + max(map(len, headers)),
+        )
+        return self._judge(judge, len(closer), limit, final) or After.OTHER
 
     def _is_attributed(self, closer: str) -> bool:
         """Whether ``closer`` closes an opener with attributes that was shown as text
@@ -191,6 +211,10 @@ class InAnswer:
             return False
         after_call = tail.is_start or self._buffer.place == self._call_end
         openings = words.forms_of(literal, after_call=after_call)
+        if openings and not tail.ends_sentence:
+            openings = tuple(
+                each for each in openings if each.form.place != "sentence-end"
+            )
         closer = words.closers.get(literal)
         if literal in words.exits or literal in words.marks or (closer and after_call):
             tail.remove_next(PieceKind.MARK, len(literal))
@@ -357,16 +381,42 @@ class InAnswer:
                 self._wrapper_closers.add(closer)
         return in_sentence
 
-    def _pair_size(self, opener: str, final: bool) -> int:
-        """The length of the mentioned pair here, or 0 (text rule 4.12)."""
-        delimiters, tail = self._rules.lexicon.delimiters, self._tail
-        is_closer = opener in delimiters.closers
-        if is_closer or not tail.last_visible or self._rules.scope == "everywhere":
-            return 0
-        closers = delimiters.partners[opener]
-        limit = MOST_GAP + max(map(len, closers))
-        size = self._judge(partial(pair_of, closers=closers), len(opener), limit, final)
-        return size + len(opener) if size else 0
+    def _is_named(self, delimiter: str, final: bool) -> bool:
+        """Whether a sentence names ``delimiter``, alone or with its partner (text rules
+        4.12 and 4.14). If it does, shows it."""
+        tail, delimiters = self._tail, self._rules.lexicon.delimiters
+        closers, size = delimiters.partners[delimiter], len(delimiter)
+        if self._rules.scope == "everywhere" or not tail.last_visible or tail.is_armed:
+            return False
+        is_closer, limit = (
+            delimiter in delimiters.closers,
+            MOST_GAP + delimiters.longest,
+        )
+        goes_on = partial(sentence_goes_on, delimiters=delimiters)
+        if is_closer:
+            is_named = closers in tail.shown.mentions and (
+                closers in tail.shown.line_mentions
+                or self._judge(goes_on, size, limit, final)
+            )
+        elif pair_end := self._judge(
+            partial(pair_of, closers=closers), size, limit, final
+        ):
+            return self._show_named(delimiter, size + pair_end, -1)
+        else:
+            is_named = self._judge(goes_on, size, limit, final)
+        return bool(is_named) and self._show_named(
+            delimiter, size, -1 if is_closer else 1
+        )
+
+    def _show_named(self, delimiter: str, size: int, count: int) -> bool:
+        """Shows the next ``size`` characters, in which a sentence names ``delimiter``.
+        ``count``: how many more closers of its pair are to be named after it."""
+        start = self._buffer.place
+        self._tail.show_next(size)
+        if self._buffer.place > start:  # else something that waited is read first
+            closers = self._rules.lexicon.delimiters.partners[delimiter]
+            self._tail.shown.note_mention(closers, count)
+        return True
 
     def _judge(
         self, judge: Callable[..., T | None], skip: int, limit: int, final: bool

@@ -37,8 +37,13 @@ class LinePlace(Enum):
     """What stands before the next character on its line."""
 
     AFTER_OPENER = 1  # an opener, directly before: a line break here belongs to it
-    BLANK = 2  # only blanks, or an opener and blanks
-    TEXT = 3
+    AFTER_FORM = 2  # a form, directly before, and only blanks before it: the same
+    BLANK = 3  # only blanks, or an opener and blanks
+    TEXT = 4
+
+
+AFTER = (LinePlace.AFTER_OPENER, LinePlace.AFTER_FORM)
+"""Where a line break that comes next is removed."""
 
 
 @define(eq=False)
@@ -51,7 +56,8 @@ class InReasoning:
     the next character on its line. ``prefix``: the last characters of the reasoning.
     ``doubt``: the raw text that may turn out to be text of the answer.
     ``must_read_again``: this text is the answer's, and has to be read again up to the
-    next character. ``code``: where the reasoning has code.
+    next character. ``code``: where the reasoning has code. ``foreign_pairs``: the
+    closers of other pairs whose opener the reasoning has.
     """
 
     _rules: Rules
@@ -66,6 +72,7 @@ class InReasoning:
     doubt: Doubt | None = None
     must_read_again: bool = False
     code: CodeSoFar = field(factory=CodeSoFar)
+    foreign_pairs: frozenset[frozenset[str]] = frozenset()
 
     def enter(self, closers: frozenset[str], *, code: CodeState | None = None) -> None:
         """Begins a block. ``code``: the state before a doubtful opener."""
@@ -73,6 +80,7 @@ class InReasoning:
         self._begin_doubt(code, is_doubtful=code is not None)
         self.depth, self.has_implicit_opener, self.closers = 1, False, closers
         self._candidates.due_closers[True].clear()
+        self.foreign_pairs = frozenset()
         self.line_place, self.prefix = LinePlace.AFTER_OPENER, ""
         self.code = CodeSoFar()
         self._buffer.has_gap = False
@@ -92,7 +100,7 @@ class InReasoning:
         """Decides the next characters, up to the next literal. Raises `UndecidedError`
         if this needs more text."""
         buffer, literals = self._buffer, self._rules.lexicon.literals
-        if self.line_place is LinePlace.AFTER_OPENER:
+        if self.line_place in AFTER:
             self._skip_break(final)
         elif buffer.has_gap:
             self._decide_after_removal(final)
@@ -130,12 +138,32 @@ class InReasoning:
 
     def _decide_delimiter(self, delimiter: str, final: bool) -> None:
         partners = self._rules.lexicon.delimiters.partners[delimiter]
-        is_foreign = self.closers.isdisjoint(partners)
-        is_text = is_foreign or self._is_in_doubtful_code(delimiter)
-        if is_text or self._is_quoted(delimiter, final):
+        if self.closers.isdisjoint(partners):
+            self._note_foreign(delimiter, partners, final)
+            self._add_reasoning(len(delimiter))
+        elif self._is_in_doubtful_code(delimiter) or self._is_quoted(delimiter, final):
             self._add_reasoning(len(delimiter))
         else:
             (self._end_block if delimiter in self.closers else self._nest)(delimiter)
+
+    def _note_foreign(
+        self, delimiter: str, partners: frozenset[str], final: bool
+    ) -> None:
+        """Notes a delimiter of another pair, whose closers are ``partners``. A closer
+        without its opener may end the reasoning if nothing else does (text rule 7.7).
+        """
+        if delimiter not in self._rules.lexicon.delimiters.closers:
+            self.foreign_pairs |= {partners}
+            return
+        is_decided = self.doubt is not None and not self.doubt.closer_size
+        if self._rules.native or is_decided or partners in self.foreign_pairs:
+            return
+        if self.code.state_around() is None and not self._is_quoted(delimiter, final):
+            buffer = self._buffer
+            buffer.add_mark(PieceKind.CUT)
+            limit, size = self._rules.max_call, len(delimiter)
+            self.doubt = Doubt(buffer.place, limit, closer_size=size)
+            self.doubt.keep_text(buffer.text[buffer.index :])
 
     def _is_in_doubtful_code(self, delimiter: str) -> bool:
         """Whether the delimiter that comes next is in code after a doubtful opener."""
@@ -200,6 +228,8 @@ class InReasoning:
             self._buffer.verdicts.append(form)
         self._buffer.cut_piece(PieceKind.MARK if is_border else form.kind, form.end)
         self._buffer.has_gap = True
+        if is_call and self.line_place is LinePlace.BLANK:
+            self.line_place = LinePlace.AFTER_FORM
         if form.kind is PieceKind.ENTER and not self._rules.native:
             self.enter(self.closers_after(form))
 
@@ -211,14 +241,17 @@ class InReasoning:
         return self._rules.lexicon.delimiters.closers if is_vague else frozenset()
 
     def _skip_break(self, final: bool) -> None:
-        """Removes the line break after an opener, if there is one (text rule 6.3)."""
+        """Removes the line break after an opener, or after a form on a line of its own,
+        if there is one (text rules 6.1 and 6.3)."""
         next_text = self._buffer.peek(2)
         # its line feed may come next, and belongs to the break
         if next_text == "\r" and not final:
             raise UndecidedError
-        self.line_place = LinePlace.BLANK
+        place, self.line_place = self.line_place, LinePlace.BLANK
         if next_text[0] == "\n" or next_text == "\r\n":
             self._buffer.cut_piece(PieceKind.BLANK, next_text.index("\n") + 1)
+            if place is LinePlace.AFTER_FORM:
+                return  # the break before the form ends the line that was shown
             self.prefix = "\n"
             self.code.add_text("\n")
             if self.doubt is not None:

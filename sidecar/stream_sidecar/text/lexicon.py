@@ -71,6 +71,8 @@ class Vocabulary:
         self.marks: set[str] = set()
         #: wrapper of the answer -> closers of the reasoning that the wrapper ends
         self.exits: dict[str, frozenset[str]] = {}
+        #: closer of reasoning -> wrappers that begin the answer right after it
+        self.headers: dict[str, tuple[str, ...]] = {}
         self.closers: dict[str, Taken] = {}
         self._openings_cache: dict[tuple[str, bool], tuple[Opening, ...]] = {}
         self._kind_cache: dict[str, LiteralKind] = {}
@@ -93,6 +95,8 @@ class Vocabulary:
         own_closers = frozenset(closer for _, closer in dialect.pairs)
         ended_closers = self.delimiters.closers if is_named else own_closers
         self.exits |= dict.fromkeys(dialect.ends, ended_closers)
+        if dialect.headers:
+            self.headers |= dict.fromkeys(own_closers, dialect.headers)
         for form in dialect.forms:
             is_unwanted_bare = form.tier == "C" and "bare" not in self.subjects
             if is_unwanted_bare or form.about not in self.subjects:
@@ -245,6 +249,9 @@ class Lexicon:
         openings = self.vocabulary.forms_of(match[0])
         if not openings:
             return []  # the literal is a delimiter or a mark
+        # a token that the answer's start removes need not wait for the answer's end
+        if any((o.opener, o.form.place) == (match[0], "start") for o in forms):
+            openings = tuple(o for o in openings if not o.form.place.endswith("end"))
         return forms + [each for each in openings if not _is_shorter(each, forms)]
 
     def delimiter_at(self, text: str, index: int) -> str:

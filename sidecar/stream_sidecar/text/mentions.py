@@ -1,9 +1,10 @@
 """Mentions: a delimiter, a token or a tag that the text only mentions is text.
 
 For the answer, `is_mentioned` decides by text rules 4.6 and 4.10, `pair_of` by 4.12,
-and `stands_in_sentence` by 12.6. Each looks at the text before a literal and at a
-bounded window after it, and returns a verdict, or None if it needs more text. Example:
-in ``Send "a </think> b" back.`` the closer is in a quoted string, so it is a mention.
+`sentence_goes_on` by 4.14, and `stands_in_sentence` by 12.6. Each looks at the text
+before a literal and at a bounded window after it, and returns a verdict, or None if it
+needs more text. Example: in ``Send "a </think> b" back.`` the closer is in a quoted
+string, so it is a mention.
 
 For reasoning, `is_quoted` and `code_span` decide (text rule 4.5). There, emphasis and
 brackets prove nothing, because reasoning may well end with them.
@@ -19,6 +20,7 @@ from stream_sidecar import patterns
 from stream_sidecar.forms.literals import UndecidedError
 from stream_sidecar.markdown.runs import closing_run, open_runs
 from stream_sidecar.records import hot
+from stream_sidecar.text.joining_words import SPACED, UNSPACED
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -117,6 +119,30 @@ class BorderPlace:
     prefix: str
     line_shown: bool
     is_word: bool
+
+
+class After(Enum):
+    """What stands after a closer without an opener."""
+
+    ANSWER = 1  # a header that begins the answer
+    SENTENCE = 2  # a header as a word of a sentence
+    OTHER = 3
+
+
+_AFTER_HEADER = frozenset(" \t,.;:)")
+
+
+def after_closer(suffix: str, headers: Iterable[str], *, final: bool) -> After | None:
+    """What ``suffix``, the text after a closer, begins with (text rule 9.6). None: more
+    text is needed. ``headers``: those that may begin the answer after this closer."""
+    for header in headers:
+        if suffix.startswith(header):
+            if suffix == header and not final:
+                return None
+            is_word = suffix[len(header) : len(header) + 1] in _AFTER_HEADER
+            return After.SENTENCE if is_word else After.ANSWER
+    may_grow = any(header.startswith(suffix) for header in headers)
+    return None if may_grow and not final else After.OTHER
 
 
 _LINE_BLANKS = " \t\r"
@@ -297,14 +323,29 @@ def _closes_string(sign: str, following: str) -> bool:
 # --- A pair ---------------------------------------------------------------------------
 
 _PUNCTUATION = r"[!#-&(-/:;=?@\[-_{-~·…—–、，。・]"  # no quotes, and none of ``<>``
-_CONJUNCTIONS = "and|or|to|und|oder|et|ou|y|o"
 _PUNCTUATED = rf"[ \t]*+{_PUNCTUATION}(?:{_PUNCTUATION}|[ \t])*+"
-_PAIR_GAP = patterns.compile(
-    rf"{_PUNCTUATED}|[ \t]++(?:{_CONJUNCTIONS})[ \t]++|[ \t]*+[和与][ \t]*+"
+_SPACED, _UNSPACED = (
+    {word for words in table.values() for word in words} for table in (SPACED, UNSPACED)
 )
-_GAP_BEGINNING = patterns.compile(
-    rf"{_PUNCTUATED}|[ \t]*+(?:(?<=[ \t])[a-z]{{1,4}}+|[和与])?+[ \t]*+"
+_JOINING_WORD = patterns.compile(
+    rf"[ \t]++(?:{'|'.join(map(re.escape, sorted(_SPACED, reverse=True)))})[ \t]++"
+    rf"|[ \t]*+(?:{'|'.join(map(re.escape, sorted(_UNSPACED, reverse=True)))})[ \t]*+"
 )
+_PAIR_GAP = patterns.compile(rf"{_PUNCTUATED}|{_JOINING_WORD.pattern}")
+_SPACED_BEGINNINGS, _UNSPACED_BEGINNINGS = (
+    {word[:size] for word in words for size in range(len(word) + 1)}
+    for words in (_SPACED, _UNSPACED)
+)
+
+
+def _may_begin_gap(text: str) -> bool:
+    """Whether ``text`` may become what stands between a mentioned pair."""
+    word = text.strip(" \t")
+    return (
+        word in _UNSPACED_BEGINNINGS
+        or (word in _SPACED_BEGINNINGS and text[0] in " \t")
+        or bool(_PAIR_GAP.fullmatch(text))
+    )
 
 
 def pair_of(suffix: str, closers: Iterable[str], *, final: bool) -> int | None:
@@ -326,12 +367,39 @@ def pair_of(suffix: str, closers: Iterable[str], *, final: bool) -> int | None:
         for size in range(1, len(closer))
         if suffix.endswith(closer[:size])
     )
-    may_grow = len(suffix) <= MOST_GAP and bool(_GAP_BEGINNING.fullmatch(suffix))
+    may_grow = len(suffix) <= MOST_GAP and _may_begin_gap(suffix)
     gap_ends = (len(suffix) - size for size in begun_sizes)
     may_grow = may_grow or any(
         end <= MOST_GAP and _PAIR_GAP.fullmatch(suffix, 0, end) for end in gap_ends
     )
     return None if may_grow and not final else 0
+
+
+# --- A sentence goes on ---------------------------------------------------------------
+
+_SIGNS = re.escape(",;:)].!?")
+_SENTENCE_SIGN = patterns.compile(  # ``.NET`` and ``:root`` may begin reasoning
+    rf"[{_SIGNS}](?=[\s{_SIGNS}}}>\"'”’»›）】」』》*_`]|\Z)"
+    "|[，、；：）】。！？،؛؟।۔]"
+    rf"|[{_BLANKS}][;:!?–—](?=\s|\Z)"  # French has a blank before some signs
+)
+_BEGUN_SIGN = patterns.compile(rf"[{_SIGNS}]?|[{_BLANKS}][;:!?–—]?")
+
+
+def sentence_goes_on(suffix: str, delimiters: Literals, *, final: bool) -> bool | None:
+    """Whether a sentence goes on with ``suffix``, the text after a delimiter: with a
+    sign, or with a joining word and one of the other ``delimiters`` (text rule 4.14).
+    None: more text is needed. ``suffix`` is no beginning of a pair's gap: see
+    `pair_of`."""
+    if _BEGUN_SIGN.fullmatch(suffix) and not final:
+        return None
+    word = _JOINING_WORD.match(suffix)
+    if word is None or word.end() > MOST_GAP:
+        return _SENTENCE_SIGN.match(suffix) is not None
+    following = suffix[word.end() :]
+    if delimiters.any.match(following):
+        return True
+    return None if following in delimiters.prefixes and not final else False
 
 
 # --- In reasoning ---------------------------------------------------------------------

@@ -14,9 +14,10 @@ opener (an orphan).
 
 from __future__ import annotations
 
+from collections import Counter
 from enum import Enum
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from stream_sidecar import patterns
 from stream_sidecar.forms.kinds import PieceKind
@@ -26,6 +27,8 @@ from stream_sidecar.text.elements import NO_ELEMENTS, OpenElements
 from stream_sidecar.text.json_answer import JSON_BEGINS
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from stream_sidecar.text.json_answer import JsonPlace
     from stream_sidecar.text.pieces import Pieces
 
@@ -41,12 +44,17 @@ _STATE_FIELDS = (
     "is_start",
     "json_place",
     "last_visible",
+    "line_mentions",
     "line_removed",
     "line_shown",
+    "mentions",
     "orphan_state",
     "start_removed",
 )
 _read_fields = attrgetter(*_STATE_FIELDS)
+
+Mentions: TypeAlias = "Mapping[frozenset[str], int]"
+NO_MENTIONS: Mentions = {}  # nobody writes into it
 
 _LONGEST_TAIL = 512
 """If more characters of the shown text are kept than this, the tail is cut back."""
@@ -79,6 +87,9 @@ class ShownText:
     yet. ``is_start``: only blanks were shown so far. ``start_removed``: something was
     removed among these blanks. ``elements``: the open XML elements. ``json_place``: the
     place in an answer that is JSON.
+
+    ``mentions``: for the closers of a pair, how many openers a sentence named whose
+    closer is still to be named (text rule 4.14). ``line_mentions``: those of the line.
 
     The line: ``line_shown``: it has a visible character. ``line_removed``: something
     was removed before its first visible character. ``head``: its first character.
@@ -118,6 +129,8 @@ class ShownText:
     head: str = ""
     elements: OpenElements = NO_ELEMENTS
     json_place: JsonPlace | None = JSON_BEGINS
+    mentions: Mentions = NO_MENTIONS
+    line_mentions: Mentions = NO_MENTIONS
 
     def note_removal(self) -> None:
         """Notes that something was removed here."""
@@ -215,6 +228,7 @@ class ShownText:
         self.tail = self.state_at_call[0]
         self.is_start = self.start_removed = True
         self.head, self.json_place = "", JSON_BEGINS
+        self.mentions = self.line_mentions = NO_MENTIONS
         self.code, self.reopened_code = self._code_at_reopening(), None
 
     def begin_answer(self, pieces: Pieces) -> None:
@@ -246,7 +260,9 @@ class ShownText:
         if self.json_place is not None:
             self.json_place = self.json_place.after_text(text)
         line = text[text.rfind("\n") + 1 :]
-        self.head = (self.head if len(line) == len(text) else "") or line[:1]
+        if len(line) < len(text):
+            self.head, self.line_mentions = "", NO_MENTIONS
+        self.head = self.head or line[:1]
         tail = self.tail + text
         self.tail = tail if len(tail) <= _LONGEST_TAIL else tail[-self.tail_size :]
         if text[-1] not in BLANKS:
@@ -255,6 +271,12 @@ class ShownText:
             self.last_visible = text.rstrip(BLANKS)[-1:] or self.last_visible
         if self.last_visible == "\n":
             self.last_visible = ""
+
+    def note_mention(self, closers: frozenset[str], count: int) -> None:
+        """Notes that a sentence named an opener (``count`` is 1) or a closer (-1) of
+        the pair with these ``closers``."""
+        self.mentions = _counted(self.mentions, closers, count)
+        self.line_mentions = _counted(self.line_mentions, closers, count)
 
     def _decide_blanks(self, blanks: Pieces, pieces: Pieces, *, remove: bool) -> None:
         """Shows the ``blanks`` white space, or removes it if ``remove``."""
@@ -350,3 +372,9 @@ class ShownText:
         """Notes a call: no orphan turns the text before it to reasoning."""
         self.state_at_call = self.tail[-self.tail_size :], self.code.state()
         self.next_orphan = self.first_orphan
+
+
+def _counted(mentions: Mentions, closers: frozenset[str], count: int) -> Mentions:
+    counts = Counter(mentions)
+    counts[closers] += count
+    return +counts

@@ -44,7 +44,7 @@ from stream_sidecar.text.fast_path import (
     info_gates,
 )
 from stream_sidecar.text.in_answer import InAnswer
-from stream_sidecar.text.in_reasoning import InReasoning, LinePlace
+from stream_sidecar.text.in_reasoning import AFTER, InReasoning
 from stream_sidecar.text.tail import Tail
 
 if TYPE_CHECKING:
@@ -268,8 +268,8 @@ class Splitter:
         it. Call this only while nothing is held."""
         lexicon, shown = self._rules.lexicon, self.shown
         if self.reasoning.depth:
-            after_opener = self.reasoning.line_place is LinePlace.AFTER_OPENER
-            return None if after_opener else (lexicon.reasoning_gates, NO_GATE)
+            is_after = self.reasoning.line_place in AFTER
+            return None if is_after else (lexicon.reasoning_gates, NO_GATE)
         if shown.holds:
             return None
         code = shown.code

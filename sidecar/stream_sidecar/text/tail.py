@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 OPEN_ENDS = ("(", "[", "{", "),", "],", "},", '",', "',")
 """If a line ends with one of these, its code continues on the next line."""
 
+SENTENCE_ENDS = frozenset(".!?…。！？।؟۔")
+
 MIN_TAIL = WINDOW + 1
 """At least so many characters before the next one are kept."""
 
@@ -219,12 +221,14 @@ class Tail:
         end = -1 if followed or not tokens else tokens[-1]
         self._drop(trailing.items, end=end, show=followed)
 
-    def handle_orphan(self) -> None:
+    def handle_orphan(self, *, is_headed: bool) -> None:
         """Handles a closer without an opener, which comes next: the text before the
-        closer may be reasoning, and an answer may follow it (text rules 9.4 and
-        9.5)."""
+        closer may be reasoning, and an answer may follow it (text rules 9.4 and 9.5).
+        ``is_headed``: a header that begins the answer stands right after it."""
         shown, is_alone = self.shown, not self.line_shown
         orphan, shown.next_orphan = shown.next_orphan, Orphan.NONE
+        if is_headed and orphan is Orphan.LINE:
+            orphan = Orphan.ARMED
         if orphan is Orphan.ARMED or (orphan is Orphan.LINE and is_alone):
             self.end_trailing(followed=False)  # the forms are in what may be reasoning
             shown.orphan_state = orphan
@@ -257,6 +261,14 @@ class Tail:
             return ""
         waiting_text = "" if self.trailing is None else self.trailing.tail.rstrip(SPACE)
         return (waiting_text or self.shown.last_visible)[-1:]
+
+    @property
+    def ends_sentence(self) -> bool:
+        """Whether the text before the waiting forms ends a line or a sentence."""
+        shown, waiting = self.shown, self.trailing
+        if not shown.line_shown or (waiting is not None and waiting.has_line_break):
+            return True
+        return shown.last_visible in SENTENCE_ENDS
 
     @property
     def leaves_code_open(self) -> bool:

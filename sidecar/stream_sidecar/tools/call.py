@@ -25,8 +25,9 @@ class OpenCall:
     ``id`` is the provider's, verbatim. A call without an id gets one that is made
     (``id_synthetic``) when it is first passed on, and keeps it. When the call ends, it
     gets ``arguments``, and ``rest``: the end of the arguments that no delta has.
-    ``cut``: part of the arguments is missing. ``bare``: no arguments came before the
-    wire or the finish ended the call. ``ambiguous``: readers may differ about the
+    ``cut``: part of the arguments is missing. ``unclear``: it is not clear which
+    members of the call's object they are. ``bare``: no arguments came before the wire
+    or the finish ended the call. ``ambiguous``: readers may differ about the
     arguments (`members`). ``cancelled``: the provider took the call back. ``key`` is
     the wire's; a result without an id has the same key. ``block`` and
     ``header_sent`` (a delta with the id and the name was sent) are set by the stream.
@@ -51,6 +52,7 @@ class OpenCall:
     header_sent: bool = False
     rest: str = ""
     cut: bool = False
+    unclear: bool = False
     bare: bool = False
     ambiguous: bool = False
     cancelled: bool = False

@@ -160,7 +160,7 @@ def _argument_state(call: OpenCall, context: CallContext) -> tuple[ArgumentState
     if call.cut or (call.bare and context.finish == "length"):
         # The reason ``length`` means that the model was cut off before the arguments.
         return "truncated", None
-    if not call.name:
+    if not call.name or call.unclear:
         return "invalid", None
     if call.format == "text":
         return "complete", None

@@ -57,6 +57,7 @@ def open_calls(
             dialect=dialect,
             raw=text[call_start:call_end],
             cut=call.cut,
+            unclear=call.unclear,
             ended=True,
         )
         yield open_call, (start + call_start, start + call_end)

@@ -45,6 +45,9 @@ _LONGEST_MARK = 32
 """The end mark of server-sent events, and how many bytes it takes at most. A reader may
 stop at it, and does not learn how the connection ends."""
 
+_MOST_KEPT = 16 * 1024 * 1024
+"""The most bytes of a body that are kept before its first clean document."""
+
 _UNREAD = frozenset(("malformed-chunk", "unknown-chunk"))
 """Codes of diagnostics for a document that the wire cannot read."""
 
@@ -196,6 +199,15 @@ class Cleaner:
             **self._reading,
         }
 
+    def stream_options(self, request: ModelRequest) -> dict[str, Any]:
+        """The `options` of a response that streams. Nobody but ``on_message`` needs the
+        text of its message, which may be very long."""
+        options = self.options(request)
+        if self._on_message is None:
+            without_parts = {"message": {"parts": False}}
+            options["policy"] = {**without_parts, **(options["policy"] or {})}
+        return options
+
     def listen(self, result: CloseResult | NormalizeResult, answer: AnswerInfo) -> None:
         """Gives the end of an answer to the listeners."""
         self.listen_to(result.events, answer)
@@ -237,7 +249,7 @@ class CleanBody:
     """A clean body, made while the slices of the original body are pushed.
 
     After an error before its first byte, the original body passes unchanged. A later
-    error is raised.
+    error is raised, and any error of a body that says nothing for too long.
     """
 
     def __init__(
@@ -245,10 +257,10 @@ class CleanBody:
     ) -> None:
         self._cleaner = cleaner
         self._format = form
-        options = cleaner.options(request)
+        options = cleaner.stream_options(request)
         self._answer = AnswerInfo(options["stream_id"], request.model)
         self._stream = Stream(framing=form.framing, **options)
-        self._kept: list[bytes] = []
+        self._kept: bytearray | None = bytearray()  # None: it is not needed any more
         self._is_first = True
         self._passes = False
         self._is_over = False
@@ -261,8 +273,10 @@ class CleanBody:
             return data
         if self._is_over:
             return b""
-        if self._is_first:
-            self._kept.append(data)
+        if self._kept is not None:
+            self._kept += data
+            if len(self._kept) > _MOST_KEPT:
+                self._kept = None
         try:
             result = self._stream.push(data)
         except Exception as error:
@@ -320,16 +334,16 @@ class CleanBody:
                 written += self._format.document(chunk, self._is_first)
                 self._is_first = False
         if not self._is_first:
-            self._kept.clear()
+            self._kept = None
         return written
 
     def _passed(self, error: Exception) -> bytes:
         self._is_over = True
         self._cleaner.report_loss(error)
-        if not self._is_first:
+        if self._kept is None:
             raise error
         self._passes = True
-        return b"".join(self._kept)
+        return bytes(self._kept)
 
 
 def _check_listener(name: str, listener: Any) -> None:

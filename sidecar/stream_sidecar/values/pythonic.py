@@ -65,7 +65,8 @@ def parse_calls(
 
     Arguments become plain JSON values: tuples and sets become lists, integer keys
     become text, and ``true``, ``false`` and ``null`` mean the same as in JSON. Keywords
-    of Python as names of arguments, and line breaks in strings, are accepted.
+    of Python as names of arguments, and line breaks in strings, are accepted. ``007``
+    is the text "007", because no number is written so.
     ``positional`` returns the names, in order, for a tool's positional arguments.
 
     Any other text raises ValueError and nothing else; functions without a body raise
@@ -93,6 +94,8 @@ _STAND_IN_OF = {
 """Keyword of Python -> its stand-in: a name of the same length that nobody writes."""
 
 _KEYWORDS = {name: word for word, name in _STAND_IN_OF.items()}
+_HIDE_DIGITS = {ord(str(digit)): 0xA6A0 + digit for digit in range(10)}
+_SHOW_DIGITS = {hidden: digit for digit, hidden in _HIDE_DIGITS.items()}
 _HIDE_BREAKS = str.maketrans({"\n": "\ue00a", "\r": "\ue00d"})
 _SHOW_BREAKS = str.maketrans({"\ue00a": "\n", "\ue00d": "\r"})
 _WORDS_AND_STRINGS = patterns.compile(
@@ -101,12 +104,14 @@ _WORDS_AND_STRINGS = patterns.compile(
     r"""|'{3}(?:[^'\\]++|\\(?s:.)|'(?!''))*+(?:'{3})?"""
     r"""|"(?:[^"\\]++|\\(?s:.))*+"?|'(?:[^'\\]++|\\(?s:.))*+'?"""
     rf"|(?<![\w.])(?P<word>{'|'.join(kwlist)})(?=[ \t]*+=(?!=))"
+    r"|(?<![\w.])(?P<digits>0[0-9]++)(?![\w.])"
 )
 
 
 def _mend_text(text: str) -> str:
-    """``text``, with stand-ins for argument names that are keywords of Python and for
-    line breaks in strings, so that Python can parse it. No position changes."""
+    """``text``, with stand-ins for argument names that are keywords of Python, for line
+    breaks in strings and for digits after a leading zero, so that Python can parse it.
+    No position changes."""
     if not text.isascii() and text != text.translate(_SHOW_BREAKS):
         return text  # it already has the replacement characters
     return _WORDS_AND_STRINGS.sub(_mend_token, text)
@@ -116,6 +121,8 @@ def _mend_token(match: re.Match[str]) -> str:
     token = match[0]
     if match["word"]:
         return _STAND_IN_OF[token]
+    if match["digits"]:
+        return token.translate(_HIDE_DIGITS)
     is_long = token[:3] in ('"' * 3, "'" * 3)
     return token if is_long or token[0] == "#" else token.translate(_HIDE_BREAKS)
 
@@ -257,6 +264,8 @@ def _read(node: ast.expr) -> Any:
             return dict(zip(map(_read_key, keys), map(_read, values), strict=True))
         case ast.Name(name) if name in _NAMED_VALUES:
             return _NAMED_VALUES[name]
+        case ast.Name(name) if ord(name[0]) in _SHOW_DIGITS:
+            return name.translate(_SHOW_DIGITS)
     raise ValueError("an argument that is not a literal")
 
 

@@ -7,7 +7,7 @@ import { unlessAborted } from "../cancellation.js";
 import { assertSidecar, callback, checked, data, flag, oneOf, policy, text, type Checks } from "../checks.js";
 import type { BodyFormat } from "../stream/body-format.js";
 import { SidecarError } from "../errors.js";
-import type { OpenParams, PolicyPatch } from "../protocol.js";
+import type { OpenParams, PolicyPatch, PrepareResult, Stats } from "../protocol.js";
 import type { NormalizedMessage, Sidecar } from "../sidecar.js";
 import { selected, type HeadersLike } from "../stream/headers.js";
 import type { SidecarStream } from "../stream/stream.js";
@@ -15,9 +15,10 @@ import { askedOf, formatOf, isCleaned, isOfType, MOST_WHOLE, objectIn, type Aske
 import { isTimeLimit, readableOf } from "./ends.js";
 import { KeptSource } from "./kept-source.js";
 import { parseExact, stringifyExact } from "./exact-numbers.js";
-import { isTooLong, Listening, LISTENING, type ListeningOptions } from "./listening.js";
+import { heardPolicy, isTooLong, Listening, LISTENING, type ListeningOptions } from "./listening.js";
 import { Losses, LOSSES, type LossOptions } from "./losses.js";
 import { Preparing, PREPARING, type PreparingOptions } from "./preparing.js";
+import { wordsOf } from "../warnings.js";
 
 export interface SidecarFetchOptions extends PreparingOptions, ListeningOptions, LossOptions {
   /** Sends the requests. Default: the global `fetch`. */
@@ -55,18 +56,26 @@ export function sidecarFetch(sidecar: Sidecar, options: SidecarFetchOptions = {}
   return cleaningFetch(sidecar, checked(options, FETCH, "sidecarFetch"));
 }
 
+/** What a proxy is told besides the events: for its log. */
+export interface ProxyListener {
+  /** Called with the result for each request that was prepared. */
+  onPrepared(result: PrepareResult): void;
+  /** Called with the counters of each answer that was read to its end, or to where it broke off. */
+  onStats(stats: Stats): void;
+}
+
 /**
  * `sidecarFetch` without its checks, for this package and the gateway.
- * `isProxy`: for a reader that gets no exceptions. A connection that breaks is a document
+ * `proxy`: for a reader that gets no exceptions. A connection that breaks is a document
  * of the body as well, and a response that cannot be cleaned is returned itself.
  */
 export function cleaningFetch(
   sidecar: Sidecar,
   options: SidecarFetchOptions,
-  isProxy = false,
+  proxy: ProxyListener | undefined = undefined,
 ): typeof globalThis.fetch {
   const send = options.fetch ?? globalThis.fetch; // not the later one, which may be this one
-  const cleaner = new Cleaner(sidecar, options, isProxy);
+  const cleaner = new Cleaner(sidecar, options, proxy);
   return async (input, init) => {
     const { read, sent } = await readRequest(input, init);
     if (!read) return send(input, sent);
@@ -127,13 +136,15 @@ class Cleaner {
   readonly #losses: Losses;
   readonly #preparing: Preparing;
   readonly #isProxy: boolean;
+  readonly #proxy: ProxyListener | undefined;
 
-  constructor(sidecar: Sidecar, options: SidecarFetchOptions, isProxy: boolean) {
+  constructor(sidecar: Sidecar, options: SidecarFetchOptions, proxy: ProxyListener | undefined) {
     this.#sidecar = sidecar;
     this.#options = options;
     this.#losses = new Losses(sidecar.warnings, options);
     this.#preparing = new Preparing(sidecar, this.#losses, options);
-    this.#isProxy = isProxy;
+    this.#isProxy = proxy !== undefined;
+    this.#proxy = proxy;
   }
 
   /** The prepared body to send, with its headers; undefined: the caller's own request. */
@@ -144,6 +155,7 @@ class Cleaner {
     const kept = this.#options.claims === "text" && { claims: "include" as const };
     const request = { ...this.#about(asked), wire: asked.wire, body: parseExact(body), ...kept };
     const result = await this.#preparing.request(request, headers as HeadersLike, signal);
+    if (result) this.#proxy?.onPrepared(result);
     if (!result?.changed || !result.body) return undefined;
     return { body: stringifyExact(result.body), headers: withSet(headers, result.headers ?? {}) };
   }
@@ -158,7 +170,8 @@ class Cleaner {
     }
     const gone = new AbortController();
     const over = signal ? AbortSignal.any([signal, gone.signal]) : gone.signal;
-    const source = new KeptSource(response.body as ReadableStream<Uint8Array>, over);
+    const most = format ? MOST_KEPT : Infinity; // the reader of a whole body has its own bound
+    const source = new KeptSource(response.body as ReadableStream<Uint8Array>, over, most);
     const slices = format ? await this.#streamed(source, read, format, over) : this.#whole(source, read, over);
     if (!slices && this.#isProxy) return response;
     return answer(readableOf(slices ?? source.again(), gone), response);
@@ -171,7 +184,7 @@ class Cleaner {
     format: BodyFormat,
     signal: AbortSignal,
   ): Promise<Slices | undefined> {
-    const params = { ...this.#params(read), framing: format.framing };
+    const params = { ...this.#params(read), framing: format.framing, policy: heardPolicy(this.#options) };
     const open = async () => emitting(await this.#sidecar.open(params, { signal }));
     if (!this.#isProxy) source.readAhead();
     const stream = await this.#losses.attempt(() => unlessAborted(open(), signal), signal);
@@ -198,15 +211,17 @@ class Cleaner {
     const streamId = crypto.randomUUID();
     const params = { ...this.#params(read), framing: "json" as const, body, streamId };
     const listening = new Listening(this.#options, this.#losses, streamId, read.asked.model);
-    return this.#losses.attempt(
-      async () => reported(await this.#sidecar.normalize(params, { signal }), listening),
-      signal,
-    );
+    return this.#losses.attempt(async () => {
+      const normalized = await this.#sidecar.normalize(params, { signal });
+      const body = reported(normalized, listening);
+      if (body) this.#proxy?.onStats(normalized.stats);
+      return body;
+    }, signal);
   }
 
   /**
    * The clean body, as it is made. After a failure of the sidecar before the first document, the
-   * source passes unchanged. Any other failure is thrown, after everything that was certain.
+   * source passes unchanged, unless so much came that it was not kept. Any other failure is thrown, after everything that was certain.
    */
   async *#written(reading: Reading): Slices {
     const { stream, listening, source, format, signal } = reading;
@@ -224,7 +239,8 @@ class Cleaner {
         if (signal.aborted && !isTimeLimit(signal)) throw signal.reason;
         yield write(chunk);
       }
-      const { message, isMarked = false } = await stream.close();
+      const { message, stats, isMarked = false } = await stream.close();
+      this.#proxy?.onStats(stats);
       listening.message(message);
       yield encoder.encode(format.end(isFirst, isMarked));
     } catch (error) {
@@ -234,8 +250,12 @@ class Cleaner {
         throw signal.reason;
       }
       const isBroken = source.brokeOffWith(error);
-      if (isBroken) listening.message((await stream.close()).message);
-      else if (isFirst) return yield* this.#again(source, error);
+      if (isBroken) {
+        const { message, stats } = await stream.close();
+        this.#proxy?.onStats(stats);
+        listening.message(message);
+      } else if (isFirst && source.isWhole) return yield* this.#again(source, error);
+      else if (this.#isProxy) yield write(format.failure(wordsOf(error)));
       else this.#losses.report(error);
       throw source.failure ? source.failure.error : error; // whatever else failed at the end
     } finally {
@@ -300,6 +320,9 @@ async function wholeOf(source: KeptSource): Promise<Uint8Array | undefined> {
   source.forget();
   return new Uint8Array(await new Blob(slices).arrayBuffer());
 }
+
+/** The most bytes of a stream that are kept before its first document. */
+const MOST_KEPT = 16 * 1024 * 1024;
 
 const TOO_LONG = "a body has more than 32 MiB";
 

@@ -11,14 +11,24 @@ export class KeptSource<T = Uint8Array> implements AsyncIterable<T> {
   readonly #iterator: AsyncIterator<unknown>;
   readonly #signal: AbortSignal;
   #kept: T[] | undefined = [];
+  #room: number;
   #ahead: Promise<IteratorResult<unknown>>[] = [];
   #reading: Promise<unknown> = Promise.resolve();
   #failure: { readonly error: unknown } | undefined;
 
-  /** A reader gets the reason of `signal` as soon as it aborts. */
-  constructor(body: ReadableStream<T>, signal: AbortSignal) {
+  /**
+   * A reader gets the reason of `signal` as soon as it aborts. `most`: the bytes that are kept; of a
+   * longer body nothing is.
+   */
+  constructor(body: ReadableStream<T>, signal: AbortSignal, most = Infinity) {
     this.#iterator = readerOf(body);
     this.#signal = signal;
+    this.#room = most;
+  }
+
+  /** Whether everything that was read can be read again. */
+  get isWhole(): boolean {
+    return this.#kept !== undefined;
   }
 
   /**
@@ -74,11 +84,16 @@ export class KeptSource<T = Uint8Array> implements AsyncIterable<T> {
     this.#reading = reading;
     try {
       const result = await unlessAborted(reading, this.#signal);
-      if (!result.done) this.#kept?.push(result.value);
+      if (!result.done) this.#keep(result.value);
       return result;
     } catch (error) {
       if (!this.#signal.aborted) this.#failure = { error };
       throw error;
     }
+  }
+  #keep(slice: T): void {
+    if (ArrayBuffer.isView(slice)) this.#room -= slice.byteLength;
+    if (this.#room < 0) this.forget();
+    this.#kept?.push(slice);
   }
 }

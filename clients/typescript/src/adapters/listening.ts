@@ -4,7 +4,7 @@
 import type { StreamEvent } from "../stream/events.js";
 import { callback, type Checks } from "../checks.js";
 import { SidecarError } from "../errors.js";
-import type { Diagnostic, Message } from "../protocol.js";
+import type { Diagnostic, Message, PolicyPatch } from "../protocol.js";
 import { safely } from "../warnings.js";
 import type { Losses } from "./losses.js";
 
@@ -21,6 +21,11 @@ export const LISTENING: Checks<ListeningOptions> = { onEvent: callback, onMessag
 export interface AnswerInfo {
   readonly streamId: string;
   readonly model?: string;
+}
+
+/** The policy of an answer that streams: if nobody listens for its message, this needs no text, however long it is. */
+export function heardPolicy(options: Pick<ListeningOptions, "onMessage"> & { policy?: PolicyPatch }): PolicyPatch {
+  return { ...(!options.onMessage && { message: { parts: false } }), ...options.policy };
 }
 
 /** Whether the text of a document was not read; the diagnostic of one without text is no warning. */

@@ -12,7 +12,7 @@ import type { SidecarStream } from "../stream/stream.js";
 import type { CallOptions, Content, GenerateResult, Model, StreamPart, StreamResult } from "./language-model.js";
 import { isTimeLimit, readableOf } from "./ends.js";
 import { KeptSource } from "./kept-source.js";
-import { Listening, LISTENING, type ListeningOptions } from "./listening.js";
+import { heardPolicy, Listening, LISTENING, type ListeningOptions } from "./listening.js";
 import { Losses, LOSSES, type LossOptions } from "./losses.js";
 import { ModelDocuments, partsOf } from "./model-documents.js";
 import { preparedPrompt } from "./model-prompt.js";
@@ -188,7 +188,8 @@ class Through {
 
   /** The stream; undefined: the answer passes unchanged. */
   #open(params: OpenParams, signal: AbortSignal | undefined): Promise<SidecarStream | undefined> {
-    return this.#losses.attempt(() => unlessAborted(this.#sidecar.open(params, { signal }), signal), signal);
+    const open = () => this.#sidecar.open({ ...params, policy: heardPolicy(this.#options) }, { signal });
+    return this.#losses.attempt(() => unlessAborted(open(), signal), signal);
   }
 
   #params({ tools }: CallOptions, model: Model): OpenParams {

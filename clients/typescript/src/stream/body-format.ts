@@ -10,12 +10,15 @@ export interface BodyFormat {
   document(chunk: Record<string, unknown>, isFirst: boolean): string;
   /** The text after the last document. `isMarked`: with the wire's end mark, if it has one. */
   end(isFirst: boolean, isMarked: boolean): string;
+  /** The last document of an answer whose sidecar has failed: the one that the sidecar writes when the provider fails. */
+  failure(message: string): Record<string, unknown>;
 }
 
 const DATA: BodyFormat = {
   framing: "sse",
   document: (chunk) => (isNamed(chunk) ? event(chunk.event, chunk.data) : `data: ${JSON.stringify(chunk)}\n\n`),
   end: () => "",
+  failure: (message) => ({ error: { message, type: "network" } }),
 };
 
 const NAMED: BodyFormat = {
@@ -39,13 +42,23 @@ export const ARRAY: BodyFormat = {
   framing: "json-array",
   document: (chunk, isFirst) => `${isFirst ? "[" : ","}${JSON.stringify(chunk)}\n`,
   end: (isFirst) => (isFirst ? "[]" : "]"),
+  failure: geminiFailure,
 };
+
+function geminiFailure(message: string): Record<string, unknown> {
+  return { error: { code: 500, message, status: "INTERNAL" } };
+}
+
+function responsesFailure(message: string): Record<string, unknown> {
+  const told = { code: "network", message, param: null };
+  return { type: "error", ...told, error: { type: "network", ...told } };
+}
 
 const SSE: Readonly<Record<string, BodyFormat>> = {
   "openai-chat": { ...DATA, end: (_isFirst, isMarked) => (isMarked ? "data: [DONE]\n\n" : "") },
-  "openai-responses": NAMED,
-  anthropic: NAMED,
-  gemini: DATA,
+  "openai-responses": { ...NAMED, failure: responsesFailure },
+  anthropic: { ...NAMED, failure: (message) => ({ type: "error", error: { type: "api_error", message } }) },
+  gemini: { ...DATA, failure: geminiFailure },
 };
 
 /** The format of a wire's server-sent events. */

@@ -83,7 +83,7 @@ class AnthropicCleaner(BlockCleaner):
         return {**message, "content": [{"type": "thinking", "thinking": ""}, *content]}
 
 
-def _ends_of_runs(cleaning: Cleaning) -> Iterator[set[str | None]]:
+def _ends_of_runs(cleaning: Cleaning) -> Iterator[frozenset[str | None]]:
     """For each item, the ids of the server's calls that have a result in its run of
     turns of the model. Each item of a run has the same set."""
     role = cleaning.shape.role
@@ -93,7 +93,7 @@ def _ends_of_runs(cleaning: Cleaning) -> Iterator[set[str | None]]:
         lists = [content for content in contents if isinstance(content, list)]
         blocks = [block for blocks in lists for block in blocks if author == "model"]
         results = [b for b in blocks if isinstance(b, dict) and _is_servers_end(b)]
-        ids = {first_text(end, ("tool_use_id",)) for end in results}
+        ids = frozenset(first_text(end, ("tool_use_id",)) for end in results)
         yield from (ids for _ in turns)
 
 

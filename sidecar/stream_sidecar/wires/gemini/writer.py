@@ -17,7 +17,12 @@ from stream_sidecar.records import define, evolve, field
 from stream_sidecar.values.jsontext import portable
 from stream_sidecar.wires.gemini.content import SIGNATURE, signature_of
 from stream_sidecar.wires.shared.open_items import OpenItems
-from stream_sidecar.wires.shared.writing import ChunkWriter, input_of, repeated_head
+from stream_sidecar.wires.shared.writing import (
+    ChunkWriter,
+    KeptText,
+    input_of,
+    repeated_head,
+)
 
 if TYPE_CHECKING:
     from stream_sidecar import events
@@ -51,7 +56,7 @@ _RAW = ("executableCode", "codeExecutionResult", "toolCall", "toolResponse")
 class _Candidate:
     """What was written for one candidate, and what waits for its finish."""
 
-    texts: list[str] = field(factory=list)
+    text: KeptText = field(factory=KeptText)
     citations: list[events.Citation] = field(factory=list)
     #: the explanation of a refusal
     refused: str = ""
@@ -133,7 +138,7 @@ class GeminiWriter(ChunkWriter):
 
     def text(self, event: events.TextDelta) -> None:
         self.places.push(event)
-        self._candidates[event.choice].texts.append(event.text)
+        self._candidates[event.choice].text.add(event.text)
         self._part(event.choice, {"text": event.text})
 
     def reasoning(self, event: events.ReasoningDelta) -> None:
@@ -223,7 +228,7 @@ class GeminiWriter(ChunkWriter):
         chunks: list[JsonObject] = []
         numbers: dict[tuple[str | None, ...], int] = {}
         supports = []
-        text = "".join(state.texts)
+        text = state.text.join()
         for citation in state.citations:
             url, title = self.cited(citation)
             key = url, title, None if url else citation.cited_text
@@ -232,10 +237,10 @@ class GeminiWriter(ChunkWriter):
                 number = numbers[key] = len(chunks)
                 chunks.append(self._source(citation))
             place = self.places.find(citation)
-            if place is not None:
+            if place is not None and text is not None:
                 supports.append((*place, number))
         metadata: JsonObject = {"groundingChunks": chunks}
-        if supports:
+        if supports and text is not None:
             metadata["groundingSupports"] = _supports(supports, text)
         return metadata
 

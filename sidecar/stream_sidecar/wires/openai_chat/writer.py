@@ -21,7 +21,12 @@ from stream_sidecar.wires.requests.issuers import BLOCKS
 from stream_sidecar.wires.requests.seals import is_thought, redacted_in
 from stream_sidecar.wires.shared.open_items import OpenItems, arguments_of
 from stream_sidecar.wires.shared.usage import with_counts
-from stream_sidecar.wires.shared.writing import ChunkWriter, error_object, repeated_head
+from stream_sidecar.wires.shared.writing import (
+    ChunkWriter,
+    KeptText,
+    error_object,
+    repeated_head,
+)
 
 if TYPE_CHECKING:
     from stream_sidecar import events
@@ -63,7 +68,7 @@ class _Choice:
 
     items: OpenItems[_Call, JsonObject] = field(factory=OpenItems)
     #: the reasoning since the last signature
-    thought: list[str] = field(factory=list)
+    thought: KeptText = field(factory=KeptText)
     is_signed: bool = False
     #: how many blocks of thinking and how many annotations are complete: their index
     blocks: int = 0
@@ -142,7 +147,7 @@ class OpenAIChatWriter(ChunkWriter):
     def reasoning(self, event: events.ReasoningDelta) -> None:
         choice = self._choices[event.choice]
         delta: JsonObject = {TEXTS[0]: event.text}
-        choice.thought.append(event.text)
+        choice.thought.add(event.text)
         if choice.is_signed:  # each delta has the index of its block, as LiteLLM's do
             block = {"index": choice.blocks, "type": "thinking", "thinking": event.text}
             delta |= {BLOCKS: [block]}
@@ -150,8 +155,9 @@ class OpenAIChatWriter(ChunkWriter):
 
     def block_end(self, event: events.BlockEnd) -> None:
         choice, delta = self._choices[event.choice], _fields(event.opaque)
-        if event.signature and _DETAILS not in {*delta, *(event.fields or ())}:
-            text = "" if choice.is_signed else "".join(choice.thought)
+        text = "" if choice.is_signed else choice.thought.join()
+        is_detail = _DETAILS in {*delta, *(event.fields or ())}
+        if event.signature and text is not None and not is_detail:
             block = {"type": "thinking", "thinking": text, "signature": event.signature}
             delta[BLOCKS] = [block]
             choice.is_signed = True

@@ -40,6 +40,12 @@ LONGEST_REPEATED = 256
 """An id or name is repeated in every document if it has at most this many code points.
 A longer one is only in the first, so that the output stays linear in the input."""
 
+_MOST_PLACES = 8192
+"""Places of at least this many of the latest blocks are known."""
+
+_MOST_KEPT = 1 << 20
+"""The most code points of a `KeptText`."""
+
 _METHODS: dict[type, str] = {
     Metadata: "describe",
     TextDelta: "text",
@@ -59,7 +65,8 @@ _NOTHING = Origin()
 
 @define
 class TextPlaces:
-    """Where the text of each block begins in its choice's answer, in code points."""
+    """Where the text of each of the latest blocks begins in its choice's answer, in
+    code points."""
 
     lengths: dict[int, int] = field(factory=dict)
     starts: dict[int, int] = field(factory=dict)
@@ -72,6 +79,9 @@ class TextPlaces:
             self.sizes[block] += size
         else:
             self.starts[block], self.sizes[block] = length, size
+            if len(self.sizes) > 2 * _MOST_PLACES:
+                for old in sorted(self.sizes)[:_MOST_PLACES]:
+                    del self.starts[old], self.sizes[old]
         self.lengths[choice] = length + size
 
     def find(self, citation: Citation) -> tuple[int, int] | None:
@@ -96,6 +106,29 @@ class TextPlaces:
                 break
             position -= size
         return place
+
+
+@define
+class KeptText:
+    """Text that the end of a block or an answer may need again. A text of more than
+    `_MOST_KEPT` code points is forgotten: ``join`` returns None."""
+
+    _parts: list[str] = field(factory=list)
+    _size: int = 0
+
+    def add(self, text: str) -> None:
+        self._size += len(text)
+        if self._size <= _MOST_KEPT:
+            self._parts.append(text)
+        else:
+            self._parts.clear()
+
+    def join(self) -> str | None:
+        return "".join(self._parts) if self._size <= _MOST_KEPT else None
+
+    def clear(self) -> None:
+        self._parts.clear()
+        self._size = 0
 
 
 class ChunkWriter(ABC):

@@ -1,5 +1,5 @@
 //! The clean body of a streamed response. After a failure before its first slice, the source
-//! passes unchanged, if the host allows that. After a later failure the body ends with an error,
+//! passes unchanged, if the host allows that and not too much came. After a later failure the body ends with an error,
 //! after everything that was certain.
 
 use std::{
@@ -43,6 +43,9 @@ enum Phase {
 
 type Slice = Result<Bytes, BoxError>;
 
+/// The most bytes of a stream that are kept before its first clean slice.
+const MOST_KEPT: usize = 16 << 20;
+
 impl Cleaning {
     pub(super) fn new(
         listening: Arc<Listening>,
@@ -50,7 +53,7 @@ impl Cleaning {
         body: SidecarBody,
         format: BodyFormat,
     ) -> Self {
-        let source = KeptSource::new(body);
+        let source = KeptSource::new(body, MOST_KEPT);
         let chunks = source.clone().map(|slice| slice.map(Chunk::from));
         let (broken, mut writer) = (source.clone(), BodyWriter::new(format));
         let pipe = Pipe::new(stream, chunks, move |answer, end| {
@@ -80,7 +83,7 @@ impl Cleaning {
         if let Some(error) = &error {
             self.listening.lost(error);
         }
-        if !self.has_begun && self.listening.passes() {
+        if !self.has_begun && self.listening.passes() && self.source.is_whole() {
             return Phase::Passing(Box::pin(self.source.again()));
         }
         let failure = self.source.failure().or(error.map(Into::into));

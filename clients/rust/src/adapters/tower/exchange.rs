@@ -63,7 +63,12 @@ impl Exchange {
             tools: asked.tools.clone(),
             policy: options.policy.clone(),
             response_template: options.response_template.clone(),
-            emit: Some(Emit { wire: asked.wire.clone(), claims, reasoning: None, rewrite: options.rewrite.then_some(true) }),
+            emit: Some(Emit {
+                wire: asked.wire.clone(),
+                claims,
+                reasoning: None,
+                rewrite: options.rewrite.then_some(true),
+            }),
             ..OpenParams::default()
         };
         let losses = options.losses.clone();
@@ -150,6 +155,7 @@ impl Exchange {
     ) -> Response<SidecarBody> {
         let mut params = self.passage.response_params().await;
         params.framing = Some(framing);
+        params.policy = self.listening.policy(params.policy);
         let stream = match self.sidecar.open_live(params).await.and_then(emitting) {
             Ok(stream) => stream,
             Err(error) => return self.uncleaned(error, response),
@@ -161,7 +167,7 @@ impl Exchange {
 
     async fn whole(self, response: Response<SidecarBody>) -> Response<SidecarBody> {
         let (head, body) = response.into_parts();
-        let mut source = KeptSource::new(body);
+        let mut source = KeptSource::new(body, usize::MAX); // bounded by `LONGEST_BODY`
         let mut came = Vec::new();
         while let Some(Ok(slice)) = source.next().await {
             came.extend_from_slice(&slice);

@@ -23,13 +23,22 @@ struct Kept {
     body: BodyDataStream<SidecarBody>,
     /// The slices so far; `None`: they are no longer kept.
     slices: Option<Vec<Bytes>>,
+    /// How many more bytes may be kept.
+    room: usize,
     failure: Option<BoxError>,
 }
 
 impl KeptSource {
-    pub(super) fn new(body: SidecarBody) -> Self {
+    /// `most`: the bytes that are kept; of a longer body nothing is.
+    pub(super) fn new(body: SidecarBody, most: usize) -> Self {
         let body = BodyDataStream::new(body);
-        Self(Arc::new(Mutex::new(Kept { body, slices: Some(Vec::new()), failure: None })))
+        let kept = Kept { body, slices: Some(Vec::new()), room: most, failure: None };
+        Self(Arc::new(Mutex::new(kept)))
+    }
+
+    /// Whether everything that came can be read again.
+    pub(super) fn is_whole(&self) -> bool {
+        self.kept().slices.is_some()
     }
 
     /// Stops keeping the slices.
@@ -74,6 +83,16 @@ fn lock(kept: &Mutex<Kept>) -> MutexGuard<'_, Kept> {
     kept.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+impl Kept {
+    fn keep(&mut self, slice: Bytes) {
+        match self.room.checked_sub(slice.len()) {
+            Some(room) => self.room = room,
+            None => self.slices = None,
+        }
+        self.slices.iter_mut().for_each(|it| it.push(slice.clone()));
+    }
+}
+
 /// The slices as they arrive. A failure is kept, and returned as its text.
 impl Stream for KeptSource {
     type Item = Result<Bytes, String>;
@@ -85,7 +104,7 @@ impl Stream for KeptSource {
         };
         Poll::Ready(Some(match given {
             Ok(slice) => {
-                kept.slices.iter_mut().for_each(|it| it.push(slice.clone()));
+                kept.keep(slice.clone());
                 Ok(slice)
             }
             Err(error) => {
@@ -94,5 +113,26 @@ impl Stream for KeptSource {
                 Err(words)
             }
         }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use futures_executor::block_on;
+
+    use super::*;
+
+    #[test]
+    fn a_body_can_be_read_again_up_to_its_bound() {
+        for (most, is_whole) in [(6, true), (5, false)] {
+            let slices = ["abc", "def"].map(Bytes::from);
+            let came = futures_util::stream::iter(slices.clone().map(Ok));
+            let mut source = KeptSource::new(SidecarBody::streamed(came), most);
+            let read = |it: Vec<Result<Bytes, BoxError>>| it.into_iter().map(Result::unwrap);
+            while block_on(source.next()).is_some() {}
+            assert_eq!(source.is_whole(), is_whole);
+            let again: Vec<Bytes> = read(block_on(source.again().collect())).collect();
+            assert_eq!(again, if is_whole { slices.to_vec() } else { Vec::new() });
+        }
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::options::{AnswerInfo, Options, Unavailable};
 use crate::{
     error::Error,
-    protocol::{Event, Message, Severity},
+    protocol::{Event, Message, MessagePolicyPatch, PolicyPatch, Severity},
     warnings::Warnings,
     watching::guarded,
 };
@@ -24,6 +24,12 @@ impl Listening {
     /// Whether responses may pass unchanged without a sidecar.
     pub(super) fn passes(&self) -> bool {
         self.options.unavailable == Unavailable::Pass
+    }
+
+    /// The policy of an answer that streams: if nobody listens for its message, this needs no
+    /// text, however long it is.
+    pub(super) fn policy(&self, policy: Option<PolicyPatch>) -> Option<PolicyPatch> {
+        if self.options.on_message.is_some() { policy } else { Some(without_parts(policy)) }
     }
 
     pub(super) fn event(&self, event: &Event) {
@@ -55,10 +61,31 @@ impl Listening {
     }
 }
 
+/// The policy, without the parts of the message unless the host asked for them.
+fn without_parts(policy: Option<PolicyPatch>) -> PolicyPatch {
+    let mut policy = policy.unwrap_or_default();
+    policy.message.get_or_insert(MessagePolicyPatch { parts: Some(false) });
+    policy
+}
+
 /// The error of a document whose text passed unread, or that was left out, because it is too
 /// long. A long document without text, such as an image, is no loss.
 pub(super) fn too_long(event: &Event) -> Option<Error> {
     let Event::Diagnostic(it) = event else { return None };
     let is_loss = it.code == "document-limit" && it.severity == Severity::Warning;
     is_loss.then(|| Error::Uncleaned { problem: it.message.clone() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_host_decides_about_the_parts_of_a_message() {
+        let parts = |policy: PolicyPatch| policy.message.unwrap().parts;
+        assert_eq!(parts(without_parts(None)), Some(false));
+        let message = Some(MessagePolicyPatch { parts: Some(true) });
+        let chosen = PolicyPatch { message, ..PolicyPatch::default() };
+        assert_eq!(parts(without_parts(Some(chosen))), Some(true));
+    }
 }
