@@ -1,10 +1,10 @@
 """How each provider says that an answer failed, and what a host is told.
 
-A line of ``data/failures.jsonl`` is one way of one provider: ``says`` is what it means
-(``broke``, ``later``: try again later, ``too-long``, ``filtered``), ``where`` it says so
-(in a ``stream``, in the ``body`` of a failed request with its ``status``, or with the
-word of a ``finish``), and ``errors`` and ``finish`` are what becomes of it. The official
-SDKs read what is emitted: they raise where there is an error, and only there.
+A line of ``data/failures.jsonl`` is one way of one provider. ``says``: what it means
+(``broke``, ``later`` for try again later, ``too-long``, ``filtered``). ``where``: in a
+``stream``, in the ``body`` of a failed request with its ``status``, or with the word of
+a ``finish``. ``errors`` and ``finish``: what becomes of it. The official SDKs read what
+is emitted: they raise where there is an error, and only there.
 """
 
 from __future__ import annotations
