@@ -19,6 +19,7 @@ from environment import ROOT, ensure
 
 sys.path.append(str(ROOT / "tests" / "support"))
 
+from sdk_shapes import SHAPES
 from sdk_table import SDKS
 
 HOME = Path(os.environ.get("SIDECAR_SDKS", ROOT / ".venv-sdks"))
@@ -29,6 +30,7 @@ _EXAMPLES = f"{_ROOM}/test_frameworks.py"
 SETS = {
     "newest": ({sdk.package for sdk in SDKS.values()}, _ROOM),
     "older": ({f"{sdk.package}=={sdk.older}" for sdk in SDKS.values()}, _ROOM),
+    "types": ({shape.sdk for shape in SHAPES}, "tests/wires/test_sdk_shapes.py"),
     "frameworks": (
         {"langchain-openai", "litellm", "pydantic-ai-slim[openai]"},
         _EXAMPLES,

@@ -61,13 +61,15 @@ class ReasoningPart:
     ``field`` is the name of that field. Some providers send the same reasoning in
     several fields; the stream, not the wire, notices this and reads the reasoning once.
     ``block`` is the key of the provider's block, None if the wire has no blocks. A part
-    with another key begins a new reasoning block.
+    with another key begins a new reasoning block. ``is_signed``: its signature came
+    with it, so it may be the whole block, which came in pieces before.
     """
 
     text: str
     field: str
     choice: int = 0
     block: int | str | None = None
+    is_signed: bool = False
 
 
 @frozen

@@ -94,3 +94,17 @@ def test_messages_are_what_the_conventions_say() -> None:
             kinds |= {*map(type, message.parts)}
     assert types.GenericPart not in kinds  # which anything is
     assert len(kinds) == 5
+
+
+def test_attributes_have_names_of_the_conventions() -> None:
+    """Of every recording, by the names in OpenTelemetry's own package."""
+    none = "no types of standards (pip install --group standards)"
+    conventions = pytest.importorskip(
+        "opentelemetry.semconv._incubating.attributes.gen_ai_attributes", reason=none
+    )
+    known = {name for name in vars(conventions).values() if isinstance(name, str)}
+    for name in recorded():
+        written = telemetry_attributes(
+            closed(name), time_to_first_chunk=1, content=True
+        )
+        assert {each for each in written if each.startswith("gen_ai.")} <= known

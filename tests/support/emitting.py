@@ -233,6 +233,8 @@ def _carried(trip: Emitted, fed: Fed, wire: str) -> dict[str, Any]:
         facts["usage"] = _usage(message, wire)
     if _is_known_early(trip.read):
         facts["who"] = message.metadata and message.metadata.model
+    ends = (each.finish for each in trip.read.message.choices or (trip.read.message,))
+    is_wordless = any(rules.reasons.get(end.reason) == "error" for end in ends)
     choices = message.choices or (message,)
     for each in choices[:1] if rules.is_single else choices:
         carried = _choice(each, rules)
@@ -242,7 +244,7 @@ def _carried(trip: Emitted, fed: Fed, wire: str) -> dict[str, Any]:
             del carried["cited"]  # the blocks of late ones are over
         if rules.hides_cuts and _is_spoiled(trip.read):
             carried.pop("finish", None)
-        if is_failed and not trip.read.message.errors:
+        if (is_failed or is_wordless) and not trip.read.message.errors:
             del carried["error"]  # a finish for which there is no word
         facts |= {f"{name} of {each.choice}": value for name, value in carried.items()}
     return facts

@@ -665,6 +665,14 @@ def _any_null_in_a_message(wire: str, body: Json) -> bool:
 
 
 @check
+def _id_of_null(wire: str, body: Json) -> bool:
+    calls = [call for m in body["messages"] for call in m.get("tool_calls") or ()]
+    ids = [each.get("id", "") for each in calls]
+    ids += [m.get("tool_call_id", "") for m in body["messages"]]
+    return None in ids
+
+
+@check
 def _null_caller(wire: str, body: Json) -> bool:
     parts = [part for turn in turns(wire, body) for part in turn.parts]
     return any(part.get("caller", 0) is None for part in parts)
@@ -699,7 +707,8 @@ def _models_input(wire: str, body: Json) -> bool:
 
 @check
 def _null_content(wire: str, body: Json) -> bool:
-    items = [item for item in body["input"] if item.get("role")]
+    turns = (item for item in body["input"] if item.get("type", "message") == "message")
+    items = [item for item in turns if item.get("role")]
     return any(item.get("content") is None for item in items)
 
 
@@ -805,7 +814,7 @@ SERVERS: dict[str, tuple[str, ...]] = {
     "perplexity": ("same-role",),
     "gemini-chat": ("no-call-signature",),
     "litellm-gemini": ("result-without-call",),
-    "llama.cpp": (*_LOCAL, "neither-content-nor-calls", "arguments"),
+    "llama.cpp": (*_LOCAL, "neither-content-nor-calls", "arguments", "id-of-null"),
     "lm-studio-qwen": ("no-user", "system-later"),
     "vllm-gemma": ("same-role",),
     "sglang": ("arguments",),

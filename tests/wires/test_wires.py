@@ -6,7 +6,9 @@ is a chunk. ``<case>.events.jsonl`` has one event a line. A new recording needs 
 code: ``python3 tests/run.py update`` writes the events, which are read line by line.
 
 ``data/wire_types.jsonl`` names the events, deltas, blocks, items, parts and fields of
-each wire: each must be in one of its recordings.
+each wire: each must be in one of its recordings. What no event carries, and so is only
+passed on, has the reason in its ``kind``. ``test_sdk_shapes.py`` compares the names
+with those of the providers' SDKs.
 """
 
 from __future__ import annotations

@@ -59,12 +59,21 @@ class NativeReasoning:
         self._block: int | str | None = None  # the provider's key of the last block
 
     def push(
-        self, field: str, given: str, block: int | str | None, document: int
+        self,
+        field: str,
+        given: str,
+        block: int | str | None,
+        document: int,
+        *,
+        is_signed: bool = False,
     ) -> None:
         """Reads ``given``, a text of the native ``field``, which belongs to ``block``
-        of the provider. ``document``: the number of the document (see `NativeText`)."""
+        of the provider. ``document``: the number of the document; ``is_signed``: the
+        provider has signed ``given`` (see `NativeText`)."""
         is_open = self._blocks.is_native_open and not self._blocks.signed
         is_same_block = is_open and block == self._block
+        if is_signed and not self._blocks.signed:
+            self._mirrors.sign(given, document)
         new, repeated = self._mirrors.push(
             field, given, document, same_block=is_same_block
         )

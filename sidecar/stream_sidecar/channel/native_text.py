@@ -62,7 +62,8 @@ class NativeText:
     A delta equal to all text of its field so far is a resend. A delta that begins with
     all of this text and continues is a snapshot. Both need a certain size, except in
     the fields that are known to be ``cumulative`` (text rule 8.7). Each character is
-    compared a bounded number of times.
+    compared a bounded number of times. A text that comes with its signature and equals
+    its whole block is a resend of any size, in all fields of its document.
     """
 
     def __init__(self, limit: int, cumulative: Collection[str] = ()) -> None:
@@ -75,6 +76,10 @@ class NativeText:
         self.fields: list[str] = []
         self._document = -1
         self._document_start = 0
+        self._block_start = 0
+        self._latest_start = 0
+        #: the document in which a block came again, signed, and the block's text
+        self._signed: tuple[int, str] | None = None
 
     def push(
         self, field: str, text: str, document: int, *, same_block: bool = False
@@ -86,6 +91,9 @@ class NativeText:
         state = self._fields.get(field)
         if state is None:
             state = self._fields[field] = _Field(field in self._cumulative)
+        self._latest_start = self.size
+        if self._signed == (document, text) and state.position == self.size:
+            return "", text
         repetition = ""
         is_further = state.deltas > 1 or (same_block and state.document == document)
         state.document = document
@@ -133,8 +141,17 @@ class NativeText:
         """Notes that the current block, or a new one, has text in ``field``."""
         if restarts:
             self.fields = []
+            self._block_start = self._latest_start
         if field not in self.fields:
             self.fields.append(field)
+
+    def sign(self, text: str, document: int) -> None:
+        """Notes that ``text`` came with its signature. If it is all of the current
+        block, it is what the fields of this document repeat."""
+        data = text.encode("utf-8", "surrogatepass")
+        block = self.size - self._block_start
+        if block == len(data) and data == self._slice(self._block_start, block):
+            self._signed = document, text
 
     def head(self, size: int) -> str:
         """The beginning of the native text so far: ``size`` characters or somewhat

@@ -120,6 +120,7 @@ class Outlet:
         self.trace = trace
         self.seq = 0
         self.has_content = False  # text, reasoning or a call has been sent
+        self.is_told = False  # a finish that was read says the error that is sent
         self.run: Run | None = None
         self.listener: Listener | None = None  # only with ``trace``
         #: whether the model binds its state to everything before it

@@ -19,8 +19,10 @@ _NAMES = {
     "minimax": ("minimax",),
     "baidu": ("baidu", "qianfan", "ernie"),
     "cloudflare": ("cloudflare", "workers-ai"),
+    "mistral": ("mistral",),
 }
-"""Provider of the table -> words that a host's name for it may contain."""
+"""Provider -> words that a host's name for it may contain. One that has no rows in the
+table has codes of its own, whose numbers mean nothing else there (Mistral's 1300)."""
 
 
 class Code(NamedTuple):

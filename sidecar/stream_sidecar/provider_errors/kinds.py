@@ -109,7 +109,8 @@ _CONTEXT = (
     r"|context size has been exceeded"
     r"|input length.{0,80}exceeds?.{0,80}context length|request entity too large"
     r"|longer than the model's context length|`inputs` tokens \+ `max_new_tokens` must"
-    r"|current length is.{0,80}while limit is|too many tokens[,:] (?:expected|size)"
+    r"|current length is.{0,80}while limit is"
+    r"|too many tokens[,:] (?:expected|size|total)"
     r"|request payload size exceeds|prompt exceeds? max length"
     r"|tokens in (?:the )?request more than max|range of input length should be"
     r"|prompt tokens too long|max input characters"
@@ -121,7 +122,8 @@ _PATTERNS: tuple[tuple[str, str], ...] = (
         r"content (?:management )?policy|content[ _-]filter|responsible ai"
         r"|safety (?:system|policy|policies|reasons)|(?:was|were|been) flagged"
         r"|inappropriate content|usage polic(?:y|ies)|violat.{0,40} policy"
-        r"|due to safety",
+        r"|due to safety|content exists risk|violates usage guidelines"
+        r"|safety_check_type",
     ),
     (
         "auth",
@@ -148,7 +150,7 @@ _PATTERNS: tuple[tuple[str, str], ...] = (
     ),
     (
         "overloaded",
-        r"overloaded|over capacity|no capacity|high demand|at capacity"
+        r"overloaded|over[ _]capacity|no capacity|high demand|at capacity"
         r"|no healthy upstream|not ready"
         r"|(?:service|server|model|temporarily) (?:is )?(?:currently )?unavailable",
     ),

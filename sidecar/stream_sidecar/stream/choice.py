@@ -126,7 +126,8 @@ class Choice:
     def reasoning(self, part: ReasoningPart) -> None:
         self.channel.answer.settle()
         lists = self._intake.lists
-        self.channel.native.push(part.field, part.text, part.block, lists)
+        native, is_signed = self.channel.native, part.is_signed
+        native.push(part.field, part.text, part.block, lists, is_signed=is_signed)
 
     def reasoning_state(self, part: ReasoningStatePart) -> None:
         self.channel.answer.settle()

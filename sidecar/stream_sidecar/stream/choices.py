@@ -33,7 +33,7 @@ from stream_sidecar.parts import (
     UsagePart,
 )
 from stream_sidecar.stream.choice import Choice
-from stream_sidecar.stream.ending import Ending
+from stream_sidecar.stream.ending import Ending, failed_finish
 from stream_sidecar.stream.grouped_diagnostics import GroupedDiagnostics
 from stream_sidecar.stream.intake import MALFORMED
 from stream_sidecar.stream.parts_run import PartsRun
@@ -72,12 +72,14 @@ class Choices:
 
     ``all``: the choices by number. ``ending``: how the stream ends, as far as known.
     ``malformed``: how many documents could not be used. ``diagnostics`` reports them.
+    ``has_failed``: an error was reported.
     """
 
     def __init__(self, shared: Surroundings, intake: Intake) -> None:
         self.all: dict[int, Choice] = {}
         self.ending = Ending()
         self.malformed = 0
+        self.has_failed = False
         self.diagnostics = GroupedDiagnostics(shared.outlet)
         self._shared = shared
         self._outlet = shared.outlet
@@ -157,6 +159,7 @@ class Choices:
 
     def error(self, part: ErrorPart) -> None:
         self.ending.error = part
+        self.has_failed = True
         has_content = self._outlet.has_content
         self._outlet.send(
             ProviderError,
@@ -173,6 +176,15 @@ class Choices:
             retry_after_ms=part.retry_after_ms,
             refusal=part.refusal,
         )
+
+    def report_failures(self) -> None:
+        """Reports a choice whose finish says that it failed, without any error."""
+        ends = [choice.last for choice in self.all.values() if choice.last]
+        failure = next((end for end in ends if end.reason == "error"), None)
+        if failure is not None and not self.has_failed:
+            self._outlet.is_told = True
+            self.error(failed_finish(failure.raw, failure.choice))
+            self._outlet.is_told = False
 
     def diagnostic(self, part: DiagnosticPart) -> None:
         if part.code in MALFORMED:

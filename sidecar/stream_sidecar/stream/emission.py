@@ -80,6 +80,7 @@ class EmittingOutlet(Outlet):
         self.is_foreign = False  # the stream is read on another wire
         self.is_over = False  # every choice has its finish
         self.has_failed = False  # the stream failed, and no document says so
+        self.told: str | None = None  # the message of an error that a finish says
         self.is_marked = False  # the wire's own end mark came
         self._item: Origin | None = None
         self._moves = 0
@@ -127,7 +128,11 @@ class EmittingOutlet(Outlet):
 
     def send(self, make: Any, choice: int, *args: Any, **fields: Any) -> None:
         super().send(make, choice, *args, **fields)
-        self.has_failed = self.has_failed or (make is ProviderError and self.is_closing)
+        if make is ProviderError and self.is_closing:
+            if self.is_told:
+                self.told = fields["message"]
+            else:
+                self.has_failed = True
         if make in (Reclassify, Retract):
             self._moves += 1
             if not self.is_closing:
@@ -214,10 +219,15 @@ class Emission:
             self._removals = document.removals
             start = end
         if rest := events[start:]:  # of no document; errors are written in any case
-            written = self._write([e for e in rest if not isinstance(e, ProviderError)])
-            errors = self._write([e for e in rest if isinstance(e, ProviderError)])
+            written = self._write([e for e in rest if not self._is_untold(e)])
+            errors = self._write([e for e in rest if self._is_untold(e)])
             self._documents.push(errors, written + errors)
         return chunks
+
+    def _is_untold(self, event: Event) -> bool:
+        """Whether it is an error that no document of the stream says."""
+        told = self._outlet.told
+        return isinstance(event, ProviderError) and event.message != told
 
     def _push_document(self, document: ReadDocument, events: list[Event]) -> None:
         """Adds a document, and what is written from its events in its place. If its

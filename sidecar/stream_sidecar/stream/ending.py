@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from stream_sidecar.parts import ErrorPart
 from stream_sidecar.records import define
 
 if TYPE_CHECKING:
     from stream_sidecar.events import ToolCall
-    from stream_sidecar.parts import ErrorPart, FinishPart
+    from stream_sidecar.parts import FinishPart
 
 _ERROR_REASONS = {
     "refusal": "refusal",
@@ -73,6 +74,13 @@ class Ending:
         if self.reason in _CLOSED_BY_HOST:
             return False
         return self.done or self.implicit or last is not None
+
+
+def failed_finish(raw: str | None, choice: int) -> ErrorPart:
+    """The error of a finish ``raw`` that is a failure and came without an error."""
+    kind = "network" if raw == "network_error" else "server"
+    message = f"The provider ended the answer with the finish reason {raw}"
+    return ErrorPart(kind, message, True, raw, choice=choice)
 
 
 def waits_for_client(calls: list[ToolCall]) -> bool:

@@ -171,6 +171,8 @@ class Stream:
             choices.take(intake.silence())
         else:
             choices.take(intake.strays())
+        if ending.reason == "eof":
+            choices.report_failures()
         if not (ending.is_explained or intake.silent or choices.is_finished):
             message = "the stream ended without a finish reason or an end mark"
             choices.diagnostic(DiagnosticPart("missing-terminator", message))

@@ -44,7 +44,7 @@ ROWS: tuple[TypeRow, ...] = (
     *_rows("server", "computer_call", "tool_search_call", "mcp_approval_request"),
     *_rows("server", "mcp_call", "mcp_list_tools", "web_search_call"),
     *_rows("server", "file_search_call", "code_interpreter_call"),
-    *_rows("server", "image_generation_call", "program"),
+    *_rows("server", "image_generation_call", "program", "multi_agent_call"),
     # xAI Responses and gRPC
     *_rows("server", "x_search_call", "code_execution_call", "view_image_call"),
     *_rows("server", "view_x_video_call", "WEB_SEARCH_TOOL", "X_SEARCH_TOOL"),

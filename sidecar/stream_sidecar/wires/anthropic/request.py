@@ -17,6 +17,7 @@ from stream_sidecar.wires.anthropic.blocks import (
     THINKING,
     is_location,
 )
+from stream_sidecar.wires.requests.issuers import BLOCKS
 from stream_sidecar.wires.requests.seals import redacted_in
 from stream_sidecar.wires.shared.fields import is_responses_state, type_of
 from stream_sidecar.wires.shared.rendering import (
@@ -75,12 +76,19 @@ def _thought(turn: Rendering, block: TurnBlock) -> JsonObject | None:
     if redacted := redacted_in(state):
         return {"type": REDACTED, "data": redacted}
     thought = {"type": THINKING, THINKING: block.raw_text or block.text}
-    if block.fields in _OWN_FIELDS and turn.signs(block):
+    if _is_anthropics(block) and turn.signs(block):
         return thought | {"signature": block.signature}
     if turn.rule.unsigned and thought[THINKING]:
         return thought
     turn.lose(block, "reasoning", _UNSIGNED)
     return None
+
+
+def _is_anthropics(block: TurnBlock) -> bool:
+    """Whether a signature in ``block`` may be Anthropic's: of its own wires, or in
+    LiteLLM's copies of its blocks, beside fields that only repeat the text."""
+    is_own = block.fields in _OWN_FIELDS
+    return is_own or any(name.split(".")[-1] == BLOCKS for name in block.fields)
 
 
 def _call(turn: Rendering, block: TurnBlock) -> JsonObject | None:

@@ -6,7 +6,12 @@ from typing import Any
 
 from stream_sidecar.wires.gemini.content import SIGNATURES, THOUGHT
 from stream_sidecar.wires.gemini.interactions import is_interaction
-from stream_sidecar.wires.gemini.reader import GEMINI_WRITTEN, GeminiWire, fits
+from stream_sidecar.wires.gemini.reader import (
+    GEMINI_WRITTEN,
+    LIVE_REASONS,
+    GeminiWire,
+    fits,
+)
 from stream_sidecar.wires.gemini.refusals import GeminiCleaner
 from stream_sidecar.wires.gemini.request import write
 from stream_sidecar.wires.gemini.sdk_rules import GeminiSdkRules
@@ -45,7 +50,7 @@ ROW = WireRow(
         reasoning=("thoughtsTokenCount", "total_thought_tokens"),
         reasoning_is_more=True,
     ),
-    reasons={"other": "error"},
+    reasons={"other": "error", **LIVE_REASONS},
     writer=GeminiWriter,
     sdk_rules=GeminiSdkRules,
     writer_members=GEMINI_WRITTEN - {"promptFeedback", "finishMessage"},

@@ -42,6 +42,9 @@ _REASONS = {
 }
 """Status -> finish reason, for statuses that have another meaning on other wires."""
 
+_OF_SPEECH = ("speech_metadata", "word_info")
+"""Annotations that name no source: who speaks, and when a word is said."""
+
 _CALL, _RESULT, _FUNCTION = "_call", "_result", "function_call"
 
 _IMPLIED = {
@@ -265,7 +268,10 @@ class Interaction:
 
     def _annotations(self, step: _Step, delta: JsonObject) -> None:
         for item in self.wire.objects(delta, "annotations"):
-            self.wire.parts.append(annotation(self.wire, item, step.base))
+            if type_of(item) in _OF_SPEECH:
+                self.wire.ignored("annotations", item)
+            else:
+                self.wire.parts.append(annotation(self.wire, item, step.base))
 
     def _arguments(self, step: _Step, delta: JsonObject) -> None:
         if text := self.wire.text(delta, "arguments"):

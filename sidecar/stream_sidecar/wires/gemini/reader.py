@@ -19,6 +19,7 @@ from stream_sidecar.wires.shared.document_wire import DocumentWire, seconds
 from stream_sidecar.wires.shared.fields import first_object
 
 if TYPE_CHECKING:
+    from stream_sidecar.events import FinishReason
     from stream_sidecar.parts import Document, Json, JsonObject
     from stream_sidecar.wires.shared.row import WireRow
 
@@ -33,7 +34,14 @@ _OWN = {
 }
 """Keys of documents that can only be of this wire."""
 
-_KNOWN = _OWN | {"toolCall", "toolCallCancellation", "goAway", "responseId"}
+_KNOWN = _OWN | {
+    "toolCall",
+    "toolCallCancellation",
+    "goAway",
+    "responseId",
+    "voiceActivity",
+    "voiceActivityDetectionSignal",
+}
 _SNAKE = frozenset(("usage_metadata", "model_version", "prompt_feedback"))
 
 _PLAIN = frozenset(
@@ -52,6 +60,7 @@ _CANDIDATE = _SOURCES | frozenset(
         "safetyRatings",
         "tokenCount",
         "avgLogprobs",
+        "continuationToken",
         "logprobsResult",
         "groundingAttributions",
     )
@@ -81,6 +90,24 @@ _REASONS = (
     "MALFORMED_FUNCTION_CALL",
 )
 """The enum's names by number: with ``enum-encoding=int`` a reason is a number."""
+
+_BLOCKED = (
+    "response_rejected prohibited_input_content image_prohibited_input_content"
+    " input_text_contain_prominent_person_prohibited input_image_celebrity"
+    " input_image_photo_realistic_child_prohibited input_text_ncii_prohibited"
+    " input_other input_ip_prohibited unsafe_prompt_for_image_generation"
+    " generated_image_safety generated_content_safety generated_audio_safety"
+    " generated_video_safety generated_content_prohibited generated_content_blocklist"
+    " generated_image_prohibited generated_image_celebrity generated_image_minors"
+    " generated_image_prominent_people_detected_by_rewriter"
+    " generated_image_identifiable_people output_image_ip_prohibited generated_other"
+)
+LIVE_REASONS: dict[str, FinishReason] = {
+    "need_more_input": "stop",
+    "max_regeneration_reached": "error",
+    **dict.fromkeys(_BLOCKED.split(), "content-filter"),
+}
+"""Words of the Live API for the end of a turn, ``turnCompleteReason``."""
 
 _FOREIGN = ("args", "response")
 """Keys whose values do not come from Google: keys inside them stay as they are."""
@@ -203,6 +230,8 @@ class GeminiWire(DocumentWire):
             candidate.read({"parts": [{"functionCall": call}]})
         if content.get("interrupted"):
             self.parts.append(FinishPart("interrupted", "cancelled"))
+        if raw := self.text(content, "turnCompleteReason"):
+            self.parts.append(FinishPart(raw, self.row.reason_of(raw)))
         if content.get("turnComplete"):
             self.parts.append(DonePart())
 

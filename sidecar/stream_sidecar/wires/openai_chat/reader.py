@@ -63,6 +63,9 @@ _PLAIN_CHOICE = {
     "token_ids",
     "content_filter_results",
 }
+_FAILURES = ("error", "malformed", "content-filter")
+"""Finish reasons of a provider that a router's ``stop`` must not hide."""
+
 _PLAIN_DELTA = frozenset(("content", "role", "channel", "phase"))
 _EXTRA = ("type", "name", "provider_metadata")
 _DELTA = _PLAIN_DELTA | frozenset((*FIELDS, PROVIDER, *_EXTRA))
@@ -209,11 +212,19 @@ class OpenAIChatWire(DocumentWire):
             # whole body has the answer only there.
             self._read(message, True)
         if isinstance(reason, str) and reason:
-            self._finish(reason)
+            self._finish(self._native(value, reason))
         elif reason:
             self.malformed("finish_reason", reason)
         if value.get("error"):
             self._failed.append((self.choice, value["error"]))
+
+    def _native(self, value: JsonObject, reason: str) -> str:
+        """The finish word. Routers say ``stop`` for failures of their providers, whose
+        own word (``native_finish_reason``) then counts."""
+        native = value.get("native_finish_reason")
+        if not isinstance(native, str) or self.row.reason_of(reason) != "stop":
+            return reason
+        return native if self.row.reason_of(native) in _FAILURES else reason
 
     def _finish(self, raw: str) -> None:
         reason = self.row.reason_of(raw)

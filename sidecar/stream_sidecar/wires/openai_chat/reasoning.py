@@ -150,7 +150,9 @@ def _fragment(
     blocks = reasoning.blocks(name)
     if text:
         blocks.text(signature or None)
-        choice.parts.append(ReasoningPart(text, name, choice.index, blocks.key))
+        is_signed = bool(signature) and not blocks.is_sealed
+        thought = ReasoningPart(text, name, choice.index, blocks.key, is_signed)
+        choice.parts.append(thought)
     if signature and reasoning.sign(blocks, signature):
         part = ReasoningStatePart(choice.index, signature, None, blocks.key, name)
         choice.parts.append(part)

@@ -16,7 +16,7 @@ _THINK = ("<think>", "</think>")
 _PAIRS: frozenset[Refused] = frozenset(("broken-pairs",))
 _NULLS: frozenset[Refused] = frozenset(("nulls",))
 _LOCAL = "llama|\\bjan\\b|lm.?studio|vllm|sglang|ollama"
-_LOCAL_TURNS: frozenset[Refused] = frozenset(("empty-turns", "null-content"))
+_LOCAL_TURNS: frozenset[Refused] = frozenset(("empty-turns", "null-content", "nulls"))
 _DEEPSEEK: frozenset[Refused] = _PAIRS | {"lists", "missing-content"}
 _KIMI: frozenset[Refused] = _PAIRS | {"empty-turns"}
 _GLM: frozenset[Refused] = frozenset(("no-user-turn",))
@@ -277,7 +277,8 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "as the last row; Assistant response prefill is incompatible with"
         " enable_thinking (ggml-org/llama.cpp#20861); Cannot have 2 or more assistant"
-        " messages at the end of the list (NousResearch/hermes-agent#80265)",
+        " messages at the end of the list (NousResearch/hermes-agent#80265); an id of"
+        " null in a call and its result (sigoden/aichat#1296)",
         provider=_LOCAL,
         has_refusals=False,
         reasoning="calls",

@@ -41,7 +41,14 @@ if TYPE_CHECKING:
     Reader = Callable[[Content, OutputItem, TextField, JsonObject], None]
 
 _PREFIX = "response."
-_STATES = ("compaction", "compaction_summary", "context_compaction", "agent_message")
+_STATES = (
+    "compaction",
+    "compaction_summary",
+    "context_compaction",
+    "agent_message",
+    "additional_tools",
+    "mcp_approval_response",
+)
 """Types of items that show nothing and must go back unchanged."""
 
 _STEP = f"{_PREFIX}reasoning."
@@ -51,7 +58,7 @@ _UNFINISHED = ("", "in_progress", "queued")
 
 _SILENT = patterns.compile(
     r"response\.(?:[a-z_]+_call(?:_[a-z_]+)?|mcp_list_tools|compaction|audio|steer"
-    r"|skill)\."
+    r"|inject|skill)\."
     r"|keep-?alive|ping"
 )
 """Matches events of progress, whose content comes again in the finished item."""

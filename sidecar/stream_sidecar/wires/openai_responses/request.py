@@ -149,7 +149,8 @@ def _is_own(turn: Rendering, item: JsonObject) -> bool:
 def _as_sent(turn: Rendering, item: JsonObject) -> JsonObject:
     """``item`` as it is sent. A reasoning item must have a summary
     (newo-ether/Agora#141), and for OpenAI no content (openai/codex#36551)."""
-    dropped = ("status", "content") if turn.rule.is_closed else ("status",)
+    is_bare = turn.rule.is_closed and type_of(item) == _THOUGHT
+    dropped = ("status", "content") if is_bare else ("status",)
     members = {name: item[name] for name in item if name not in dropped}
     if not _is_own(turn, item):
         members.pop("id", None)

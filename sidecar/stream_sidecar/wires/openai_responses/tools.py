@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 @frozen
 class Shape:
     """A type of items that are calls. ``name``: the tool's name, if the item has none.
+    ``named``: the member with the tool's name.
     ``arguments``: the members that make up the arguments of an item without
     ``arguments``; if there is one and it is an object, it is the arguments.
     ``results``: members that may have the result; the first that is not empty counts.
@@ -31,6 +32,7 @@ class Shape:
     name: str = ""
     arguments: tuple[str, ...] = ()
     results: tuple[str, ...] | None = None
+    named: str = "name"
     #: its arguments come in fragments, so the call is reported as soon as it begins
     streams: bool = False
 
@@ -47,6 +49,7 @@ ITEM_SHAPES: dict[str, Shape] = {
     "computer_call": Shape("computer", ("action", "actions")),
     "tool_search_call": Shape("tool_search"),
     "program": Shape("program", ("code",)),
+    "multi_agent_call": Shape("multi_agent", named="action"),
     "web_search_call": Shape("web_search", ("action",), ("results", "action.sources")),
     "file_search_call": Shape("file_search", ("queries",), ("results",)),
     "code_interpreter_call": Shape(
@@ -83,6 +86,7 @@ _WITHOUT_STATUS = (
     "mcp_approval_request",
     "mcp_list_tools",
     "program",
+    "multi_agent_call",
     *_SERVER_ITEMS,
 )
 """Types of items that may lack ``status``; all other calls have it."""
@@ -163,7 +167,7 @@ class Tools:
         return CallPart(
             key=item.key,
             id=id or self.wire.text(body, "id"),
-            name=self.wire.text(body, "name") or shape.name,
+            name=_name_of(body, shape),
             arguments=arguments,
             type=type,
             format=_format_of(type),
@@ -200,7 +204,9 @@ class Tools:
         if not name:
             content = {"status": body.get("status")}
         is_error = True if body.get("status") == "failed" else None
-        tool = type.removesuffix(OUTPUT).removesuffix(CALL) or None
+        call = type.removesuffix(OUTPUT)
+        shape = ITEM_SHAPES.get(call) or Shape(call.removesuffix(CALL))
+        tool = _name_of(body, shape) or None
         part = ResultPart(content, body, 0, id or None, tool, is_error, key)
         self.wire.parts.append(part)
 
@@ -210,7 +216,7 @@ def _format_of(type: str) -> Literal["json", "text"]:
 
 
 def _name_of(body: JsonObject, shape: Shape) -> str:
-    name = body.get("name")
+    name = body.get(shape.named)
     return name if isinstance(name, str) and name else shape.name
 
 
