@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from stream_sidecar.records import field, frozen
+from stream_sidecar.records import field, frozen, hot
 from stream_sidecar.values.jsontext import dumps, loads
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ class StoredRecord:
     images: tuple[StoredImage, ...] = ()
 
 
-@frozen
+@hot
 class StoredPlace:
     """Where a part of the request comes from: the value at ``path`` of a ``record``'s
     document."""
@@ -55,7 +55,12 @@ def outline(value: Json, name: str = "") -> Json:
     """``value`` with its long texts shortened. Arguments that are an object in JSON
     text stay one. ``name``: the member that holds the value."""
     if isinstance(value, dict):
-        return {key: outline(inner, key) for key, inner in value.items()}
+        return {
+            key: inner
+            if type(inner) is str and len(inner) <= _LONGEST
+            else outline(inner, key)
+            for key, inner in value.items()
+        }
     if isinstance(value, list):
         return [outline(inner, name) for inner in value]
     if not isinstance(value, str) or len(value) <= _LONGEST:
