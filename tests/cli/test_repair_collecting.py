@@ -38,7 +38,8 @@ def passes() -> Iterator[list[int]]:
 
 def test_hardly_a_pass_for_a_line(tmp_path: Path, passes: list[int]) -> None:
     path = tmp_path / "session.jsonl"
-    path.write_text("".join(json.dumps(line) + "\n" for line in _LINES))
+    lines = "".join(json.dumps(line) + "\n" for line in _LINES)
+    path.write_text(lines, encoding="utf-8")
     result = CliRunner().invoke(command, ["--check", "--jobs", "1", str(path)])
     assert result.exit_code == 0
     assert passes[0] < len(_LINES) / 100
