@@ -2,7 +2,9 @@
 
 All are generated as agents keep theirs: questions, answers with code and lists, calls,
 and results of tools, which are most of the bytes. The first session is clean. The
-second consists of answers with code alone. In the third every fiftieth message of the
+second consists of answers with code alone. The third has the members by which Claude
+Code is recognised, so that it is judged as the request that would be sent. In the
+fourth every fiftieth message of the
 model has reasoning in its answer; of the small ones one in fifty has it. Processes of
 their own read them: ``repair`` with one process and with all cores, and ``json.loads``
 and ``json.dumps`` of the same lines. The ratio is one of processor time, of a process
@@ -35,6 +37,7 @@ EVERY = 50
 
 COST = Bar(4, 2)
 COST_OF_ANSWERS = Bar(5, 2)
+COST_AS_KEPT = Bar(6, 3)
 MEMORY = Bar(100, 64, unit=" MB")
 _MEGABYTE = 1e6
 
@@ -66,9 +69,11 @@ print(json.dumps([exited, seconds, processor, usage.ru_maxrss]))
 
 
 def run() -> Iterator[Row]:
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # users have the bytecode
     with tempfile.TemporaryDirectory() as folder:
         yield from _clean(Path(folder, "session.jsonl"))
         yield from _fenced(Path(folder, "session.jsonl"))
+        yield from _kept(Path(folder, "session.jsonl"))
         yield from _leaking(Path(folder, "session.jsonl"))
     with tempfile.TemporaryDirectory() as folder:
         yield from _many(Path(folder))
@@ -86,6 +91,16 @@ def _fenced(path: Path) -> Iterator[Row]:
         "-m", "stream_sidecar", "repair", str(path), "--check", "--jobs", "1"
     )
     yield _against(plain, one, FENCES, "answers with code", COST_OF_ANSWERS)
+
+
+def _kept(path: Path) -> Iterator[Row]:
+    _write(path, FENCES, every=None, kept=True)
+    plain = _Usage.of("-c", _JSON, str(path))
+    one = _Usage.of(
+        "-m", "stream_sidecar", "repair", str(path), "--check", "--jobs", "1"
+    )
+    yield _against(plain, one, FENCES, "as Claude Code keeps it", COST_AS_KEPT)
+    yield Row("its peak of resident memory", *one.memory(), MEMORY)
 
 
 def _leaking(path: Path) -> Iterator[Row]:
@@ -136,9 +151,16 @@ def _many(folder: Path) -> Iterator[Row]:
 
 
 def _write(
-    path: Path, size: int, every: int | None, *, answers: bool = False, seed: int = 0
+    path: Path,
+    size: int,
+    every: int | None,
+    *,
+    answers: bool = False,
+    kept: bool = False,
+    seed: int = 0,
 ) -> None:
-    """Writes a session of ``size`` bytes, or ``answers`` alone."""
+    """Writes a session of ``size`` bytes, or ``answers`` alone. ``kept``: each line
+    names its session and the line before it."""
     kinds = (_answer,) if answers else _SESSION
     chance = random.Random(seed)
     number = written = 0
@@ -149,6 +171,9 @@ def _write(
             if every and entry["type"] == "assistant" and number // 2 % every == 0:
                 text = entry["message"]["content"][0]
                 text["text"] = "<think>Let me see.</think>" + text["text"]
+            if kept:
+                above = f"u{number - 1}" if number > 1 else None
+                entry |= {"uuid": f"u{number}", "parentUuid": above, "sessionId": "s"}
             line = json.dumps(entry, ensure_ascii=number % 3 == 0) + "\n"
             written += file.write(line)
 

@@ -22,12 +22,13 @@ def _chunk(delta: dict[str, Any]) -> dict[str, Any]:
     [
         pytest.param(["Hi, it is 12\n\n* degrees"], 0, id="plain"),
         pytest.param(["a << b c"], 0, id="no literal"),
-        pytest.param(["Hi, ", "it is 12\n", "\n* degrees"], 1, id="more text"),
+        pytest.param(["Hi, ", "it is 12\n", "\n* degrees"], 0, id="more text"),
         pytest.param(["Hi ", "<think>x</think>", "a"], 1, id="a literal"),
         pytest.param(["Hi ", "a <thi"], 1, id="what may be one"),
         pytest.param(['{"a": 1}'], 1, id="what a form may begin with"),
         pytest.param([" Hi"], 1, id="blanks"),
-        pytest.param(["abc" * 1000], 1, id="long"),
+        pytest.param(["abc" * 1000], 0, id="long"),
+        pytest.param(["abc" * 1000] * 2, 1, id="longer than is kept for a reader"),
     ],
 )
 def test_an_answer_is_read_when_something_in_it_matters(

@@ -54,3 +54,16 @@ def test_the_bookkeeping_is_done_in_portions(
     assert most // 2 < max(portions) <= most
     stream.close()
     assert stream.message().text == 600 * delta
+
+
+@pytest.mark.parametrize("count", [3, 680, 1_000])
+def test_the_reader_knows_what_was_shown_before_it(count: int) -> None:
+    """Of a closer without an opener, all text before it is reasoning."""
+    stream = Stream(StreamOptions(wire="text", model="deepseek-r1"))
+    for _ in range(count):
+        stream.push("plain ")
+    stream.push("</think>\n\nThe answer.")
+    stream.close()
+    message = stream.message()
+    assert (message.reasoning or "").strip() == (count * "plain ").strip()
+    assert message.text == "The answer."

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import base64
+import json
 import struct
 from typing import Any
 
 import pytest
 
-from stream_sidecar.resume.images import images_in
+from stream_sidecar.resume.images import images_in, may_have_image
 
 PNG = (
     b"\x89PNG\r\n\x1a\n\0\0\0\x0dIHDR" + struct.pack(">II", 30, 20) + b"\x08\x06\0\0\0"
@@ -72,3 +73,23 @@ def test_broken_data(data: str) -> None:
 
 def test_text_is_no_image() -> None:
     assert images_in({"content": [{"type": "text", "text": "image/png"}]}) == ()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        rb'{"source": {"media_type": "image/png", "data": "iVBORw0KGgo="}}',
+        rb'{"source": {"media_type": "image\/png", "data": "iVBORw0KGgo="}}',
+        rb'{"source": {"media_type": "\u0069mage/png", "data": "iVBORw0KGgo="}}',
+        rb'{"format": "png", "source": {"bytes": "iVBORw0KGgo="}}',
+        rb'{"f\u006Frmat": "png", "source": {"bytes": "iVBORw0KGgo="}}',
+        rb'{"url": "data:image/png;base64,iVBORw0KGgo="}',
+    ],
+)
+def test_a_line_with_an_image_is_searched(text: bytes) -> None:
+    assert images_in(json.loads(text))
+    assert may_have_image(text)
+
+
+def test_a_line_of_text_is_not_searched() -> None:
+    assert not may_have_image(rb'{"role": "user", "content": "a picture\nof \\u 1"}')

@@ -45,6 +45,9 @@ if TYPE_CHECKING:
         RepairResult,
     )
 
+_POLICY, _LIMITS = Policy(), Limits()
+"""The protocol's defaults."""
+
 
 def normalize(
     body: Chunk,
@@ -157,17 +160,18 @@ def call(
     return result
 
 
-def checked(method: str, params: dict[str, Any]) -> dict[str, Any]:
-    """``params`` as JSON; raises a `UsageError` if ``method`` does not accept them."""
+def checked(method: str, params: dict[str, Any]) -> Any:
+    """``params`` as ``method`` reads them; raises a `UsageError` if it does not accept
+    them."""
     row, spelled = METHODS[method], _spelled(params)
-    structure(spelled, row.params, "params")
+    read = structure(spelled, row.params, "params")
     row.refuse_ignored(spelled)
-    return spelled
+    return read
 
 
 def new_sessions() -> Sessions:
     """Sessions with the protocol's defaults."""
-    return Sessions(Policy(), Limits())
+    return Sessions(_POLICY, _LIMITS)
 
 
 def new_id() -> str:

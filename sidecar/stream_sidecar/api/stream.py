@@ -74,7 +74,8 @@ class Stream:
         emit: EmitOptions | None = None,
         stream_id: str | None = None,
     ) -> None:
-        options = {name: value for name, value in locals().items() if name != "self"}
+        given = {name: value for name, value in locals().items() if name != "self"}
+        options = {name: value for name, value in given.items() if value is not None}
         options["stream_id"] = new_id() if stream_id is None else stream_id
         self._name: dict[str, str] = {}
         self._sessions = new_sessions()
@@ -125,10 +126,10 @@ class Stream:
             params = {**ending(error), **self._name}
             if reason is not None:
                 params["reason"] = reason
-            params = checked("stream/close", params)
+            read = checked("stream/close", params)
             text = self._decoder.decode(b"", final=True)
             pushed = self.push(text) if text else None
-            closed: CloseResult = self._call("stream/close", params)
+            closed = self._sessions.close(read)
             self._closed = closed if pushed is None else _with_pushed(pushed, closed)
         return self._closed
 

@@ -32,6 +32,10 @@ _Doubted: TypeAlias = tuple[tuple[int, ...], tuple[int, int]]
 """Blocks of reasoning that turned out to be text, and the start and end of their raw
 text."""
 
+_MOST_UNREAD = 4096
+"""At most this many code points of plain text are shown before there is a reader, which
+gets them all at once."""
+
 _RESULT_TEXT: tuple[str, Severity, str] = (
     "tool-result-text",
     "warning",
@@ -66,7 +70,7 @@ class Answer:
         self._forms = forms
         self._watch = None if shared.watch is None else ResultWatch(shared)
         self._doubted: _Doubted | None = None  # reasoning that turned out to be text
-        self._unread = ""  # the first text, if it was shown before there was a reader
+        self._unread = ""  # the text that was shown before there was a reader
 
     # Input
 
@@ -109,7 +113,7 @@ class Answer:
 
     def _shows_unread(self, text: str) -> bool:
         """Shows ``text`` without a reader, if it is the first text and plain. Returns
-        whether this was done. Many a stream has no other text, and then no reader."""
+        whether this was done. A short answer of plain text needs no reader."""
         if self._unread or self.joiner.held or self._readers.held or self._is_watched:
             return False
         passage = self._shared.passes_at_first(text)
@@ -206,6 +210,11 @@ class Answer:
         """Does for the ``text`` of a run all that `_take` does except sending."""
         self.map.raw(text)
         self._blocks.extend(text)
+        start = len(self._unread)
+        if self._readers.answer is None and start + len(text) <= _MOST_UNREAD:
+            self._unread += text
+            self._shown(text, start, len(self._unread))
+            return
         ((kind, *_, start, end),) = self._reader.show_passed(text)
         if kind is PieceKind.REASONING:
             self._tagged.extend(text)

@@ -124,11 +124,11 @@ class Surroundings:
 
 
 def decisive(options: StreamOptions) -> tuple[object, ...]:
-    """The options on which the surroundings of a stream depend: equal results mean
-    equal surroundings. The profile's name stands for the model."""
+    """The options on which the surroundings of a stream without a response template
+    depend: equal results mean equal surroundings. The profile's name stands for the
+    model."""
     profile = profile_of(options.model, options.provider)
-    template = options.response_template
-    return profile.name, options.tools, options.policy, options.limits, template
+    return profile.name, options.tools, options.policy, options.limits
 
 
 @frozen

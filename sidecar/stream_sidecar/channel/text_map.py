@@ -56,6 +56,10 @@ class _Segment:
     utf16: int | None = None
 
 
+_NO_SEGMENT = _Segment(0, 0, -1)
+"""What is before the first segment. No block has its number, so it never grows."""
+
+
 class TextMap:
     """Maps the raw answer text of one choice to its visible text blocks.
 
@@ -79,7 +83,7 @@ class TextMap:
         self._kept_to = 0
         self._segments: list[_Segment] = []
         self._known_from = 0
-        self._last_segment = _Segment(0, 0, -1)
+        self._last_segment = _NO_SEGMENT
         self._order: list[int] = []
         self._ranks: dict[int, int] = {}
         self._tails: dict[int, _Segment] = {}

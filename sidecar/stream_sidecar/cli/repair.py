@@ -33,7 +33,7 @@ from stream_sidecar.session_files.files import Job, find_files, identity_of
 from stream_sidecar.session_files.layouts import PRESETS, TableLayout
 from stream_sidecar.session_files.reports import FileReport
 from stream_sidecar.session_files.skipped_files import SkippedFiles, skipped_files
-from stream_sidecar.session_files.workers import repair_files
+from stream_sidecar.session_files.workers import collect_seldom, repair_files
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -434,6 +434,7 @@ def _run(
     targets: Targets,
     is_stopped: Callable[[], bool],
 ) -> _Outcome:
+    collect_seldom()
     paths, nowhere, skipped = _files_in(targets, job.layout)
     is_text = options["output_format"] == "text"
     shows = options["diff"] or not is_text

@@ -6,7 +6,8 @@ held text wait. ``release`` sends them in the order of protocol.md, "Events".
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Protocol
+from collections import defaultdict
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Protocol, TypeAlias
 
 from stream_sidecar.events import (
     BlockEnd,
@@ -30,10 +31,12 @@ if TYPE_CHECKING:
 
     from stream_sidecar.events import ReasoningDelta, Severity, Span, TextDelta
 
+    _Waiting: TypeAlias = defaultdict[Any, list[Callable[..., Event]]]
+
 EventFields = ParamSpec("EventFields")
 """The fields of a kind of event, without ``seq`` and ``choice``."""
 
-CLOSING_ORDER: tuple[type, ...] = (
+_CLOSING_ORDER: tuple[type, ...] = (
     ToolCall,
     ToolResult,
     Reclassify,
@@ -43,6 +46,9 @@ CLOSING_ORDER: tuple[type, ...] = (
     Diagnostic,
     ProviderError,
 )
+"""Events that belong after the held text, in their order at the close."""
+
+_LATE = frozenset(_CLOSING_ORDER)
 
 
 class Run(Protocol):
@@ -130,7 +136,7 @@ class Outlet:
         self._events: list[Event] = []
         self._joined: JoinedDeltas | None = None
         #: makers of events that know their choice
-        self._waiting: dict[object, list[Callable[..., Event]]] | None = None
+        self._waiting: _Waiting | None = None
 
     def block(self) -> int:
         """Begins a block and returns its number."""
@@ -167,7 +173,7 @@ class Outlet:
     ) -> None:
         """Sends the event ``make(seq, choice, ...)``. While the stream closes, an event
         that belongs after the held text waits for ``release``."""
-        if self._waiting is not None and make in self._waiting:
+        if self._waiting is not None and make in _LATE:
             self._waiting[make].append(
                 lambda seq, _choice=0: make(seq, choice, *args, **fields)
             )
@@ -235,7 +241,7 @@ class Outlet:
         def numbered(seq: int, _choice: int = 0) -> Event:
             return event if event.seq == seq else evolve(event, seq=seq)
 
-        if self._waiting is not None and type(event) in self._waiting:
+        if self._waiting is not None and type(event) in _LATE:
             self._waiting[type(event)].append(numbered)
         else:
             self.send(numbered, event.choice)
@@ -259,7 +265,7 @@ class Outlet:
 
     def closing(self) -> None:
         """From now on events that belong after the held text wait for ``release``."""
-        self._waiting = {make: [] for make in CLOSING_ORDER}
+        self._waiting = defaultdict(list)
 
     @property
     def is_closing(self) -> bool:
@@ -267,14 +273,15 @@ class Outlet:
 
     def waiting(self, *kinds: type) -> list[Event]:
         """The waiting events of these ``kinds``; their numbers are 0."""
-        waiting = self._waiting or {}
+        waiting: _Waiting = self._waiting or defaultdict(list)
         return [maker(0) for kind in kinds for maker in waiting.get(kind, ())]
 
     def release(self) -> None:
         """Sends the waiting events, kind by kind."""
-        waiting, self._waiting = self._waiting or {}, None
-        for makers in waiting.values():
-            for maker in makers:
+        waiting: _Waiting = self._waiting or defaultdict(list)
+        self._waiting = None
+        for kind in sorted(waiting, key=_CLOSING_ORDER.index):
+            for maker in waiting[kind]:
                 self.send(maker, 0)
 
     def take(self) -> list[Event]:

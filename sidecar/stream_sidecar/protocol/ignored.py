@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 _PASSED_ON = frozenset((Turn, TurnResult))
 """Classes of what a host passes on, which `unwritten` searches."""
 
+_WITH_MEMBERS = frozenset((dict, list, tuple))
+"""Only values of these classes are searched: most options are names and numbers."""
+
 _WRAPPERS = ("function", "custom")
 
 _TOOL_MEMBERS = frozenset(
@@ -105,7 +108,7 @@ def _ignored(value: Any, hint: Any) -> Iterator[_UnknownMember]:
         members = _members(hint)
         yield from _unknown_members(value, members)
         for name, item in value.items():
-            if name in members:
+            if name in members and type(item) in _WITH_MEMBERS:
                 yield from _prefixed(f".{name}", _ignored(item, members[name]))
     elif get_origin(hint) in (tuple, list) and type(value) in (tuple, list):
         part = get_args(hint)[0]

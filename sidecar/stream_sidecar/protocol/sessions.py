@@ -43,7 +43,7 @@ from stream_sidecar.protocol.params import (
 )
 from stream_sidecar.protocol.reading_options import patched
 from stream_sidecar.records import define, evolve
-from stream_sidecar.stream.earlier_streams import EarlierStreams
+from stream_sidecar.stream.earlier_streams import EARLIER
 from stream_sidecar.stream.stream import Stream
 from stream_sidecar.values.jsontext import encode
 from stream_sidecar.values.units import text_size
@@ -101,7 +101,6 @@ class Sessions:
         self._now = now
         self._started = monotonic()
         self._streams: dict[str, OpenStream] = {}  # with a timeout: in the order of use
-        self._earlier = EarlierStreams()
         self._ended: dict[str, str] = {}  # by id, how
         self._names = map("stream-{}".format, count(1))
         self._counts = {"opened": 0, "closed": 0, "expired": 0}
@@ -125,7 +124,7 @@ class Sessions:
                 value=limit + 1,
             )
         options = stream_options(params, self.policy, self.limits)
-        stream = Stream(options, earlier=self._earlier)
+        stream = Stream(options, earlier=EARLIER)
         self._streams[stream_id] = OpenStream(
             stream,
             self._now(),
@@ -233,7 +232,7 @@ class Sessions:
         if not has_parts:  # a body is made from the parts
             policy = evolve(options.policy, message=MessagePolicy())
             options = evolve(options, policy=policy)
-        stream = Stream(options, earlier=self._earlier)
+        stream = Stream(options, earlier=EARLIER)
         events = stream.push(params.body) + stream.close()
         message, stats = stream.message(), stream.stats()
         emission = stream.emission()

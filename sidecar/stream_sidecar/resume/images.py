@@ -40,7 +40,14 @@ its size."""
 _URL = patterns.compile(r"data:(image/[a-z.+-]{1,40});base64,", 0)
 _TYPES = ("media_type", "mediaType", "mimeType", "mime_type", "mime", "MIMEType")
 _DATA = ("data", "bytes", "base64", "Data")
+_WORDS = (b"image", b"format", b"\\u00")
 _DEEPEST = 32
+
+
+def may_have_image(text: bytes) -> bool:
+    """Whether the JSON ``text`` may have an image: as most has none, it need not be
+    searched. An escaped letter may hide the words of one."""
+    return any(word in text for word in _WORDS)
 
 
 def images_in(value: Json, path: Path = ()) -> tuple[StoredImage, ...]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from stream_sidecar.records import field, frozen
+from stream_sidecar.records import field, frozen, hot
 from stream_sidecar.values.jsontext import dumps, loads
 from stream_sidecar.wires.shared.rendering import is_base64
 
@@ -37,7 +37,7 @@ class StoredRecord:
     images: tuple[StoredImage, ...] = ()
 
 
-@frozen
+@hot
 class StoredPlace:
     """Where a part of the request comes from: the value at ``path`` of a ``record``'s
     document."""

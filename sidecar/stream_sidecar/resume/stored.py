@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from stream_sidecar.records import frozen
+from stream_sidecar.records import hot
 from stream_sidecar.resume.records import StoredPlace
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from stream_sidecar.values.json_places import Path
 
 
-@frozen
+@hot
 class Stored:
     """The ``value`` at ``path`` of the document of a ``record``."""
 
@@ -47,11 +47,10 @@ class Stored:
 
     def at(self, *names: str) -> Stored:
         """The value of a member, or of a member of a member; None if there is none."""
-        inner = self
+        value = self.value
         for name in names:
-            path = (*inner.path, name)
-            inner = Stored(self.record, path, inner.members.get(name))
-        return inner
+            value = value.get(name) if isinstance(value, dict) else None
+        return Stored(self.record, self.path + names, value)
 
     def items(self) -> Iterator[Stored]:
         """The items of the value if it is a list."""

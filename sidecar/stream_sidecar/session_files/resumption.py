@@ -21,7 +21,7 @@ from stream_sidecar.history.shapes import is_piece
 from stream_sidecar.records import define, field, frozen
 from stream_sidecar.resume.formats import format_of
 from stream_sidecar.resume.halves import RULE, halves_sent
-from stream_sidecar.resume.images import images_in
+from stream_sidecar.resume.images import images_in, may_have_image
 from stream_sidecar.resume.records import Outlines, StoredRecord
 from stream_sidecar.resume.sessions import findings_in
 from stream_sidecar.session_files import size_limits
@@ -187,9 +187,8 @@ class _Session:
                 self.halves = Halves()
                 continue
             place = {"line": number} if self.stored.by_line else {}
-            record = StoredRecord(
-                len(self.records), short, place, images=images_in(value)
-            )
+            images = images_in(value) if may_have_image(line) else ()
+            record = StoredRecord(len(self.records), short, place, images=images)
             self.records.append(PlacedRecord(record, number, piece))
             if HALF.search(line):
                 self.halves.add(record, value, line, self.resumption.surroundings.role)

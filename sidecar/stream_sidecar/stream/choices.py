@@ -95,6 +95,8 @@ class Choices:
     def take(self, parts: list[Part]) -> None:
         """Handles the parts of one document."""
         run = self._outlet.run
+        if not parts and run is None:
+            return
         first: Any = parts[0] if parts else None
         events = None
         if type(run) is PartsRun:

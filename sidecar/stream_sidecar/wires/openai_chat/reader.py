@@ -106,6 +106,7 @@ class OpenAIChatWire(DocumentWire):
         self._document: JsonObject = {}  # the document being read
         self._identity = Identity()
         self._choices: dict[int, ChoiceState] = {}
+        self._finished: set[int] = set()  # choices that had a finish
         #: choice -> whether its content came in deltas; only choices with content
         self._had_deltas: dict[int, bool] = {}
         #: the finish parts of the choices in the document being read
@@ -158,6 +159,7 @@ class OpenAIChatWire(DocumentWire):
         text = None
         if isinstance(delta, dict) and delta.keys() <= _PLAIN_DELTA:
             text = delta.get("content")
+            text = "" if text is None else text  # nothing in the delta says anything
         if not isinstance(text, str):
             self._fields(value)
         elif text:
@@ -228,10 +230,10 @@ class OpenAIChatWire(DocumentWire):
 
     def _finish(self, raw: str) -> None:
         reason = self.row.reason_of(raw)
-        choice = self._choices.get(self.choice)
-        if choice and not choice.is_finished:
-            choice.is_finished = True
-            self._state(self.choice)
+        if self.choice not in self._finished:
+            self._finished.add(self.choice)
+            if self.choice in self._choices:
+                self._state(self.choice)
         self._ends.append(FinishPart(raw, reason, self.choice))
 
     def _state(self, index: int) -> None:
@@ -259,10 +261,12 @@ class OpenAIChatWire(DocumentWire):
         if choices is not None and not isinstance(choices, list):
             self.malformed("choices", choices)
         for choice in choices if isinstance(choices, list) else ():
-            if isinstance(choice, dict):
+            if isinstance(choice, dict) and "usage" in choice:
                 self.count(self.body(choice, "usage"))
-        self.count(self.body(value, "usage"))
-        self.count(self.body(self.body(value, "x_groq"), "usage"))
+        if "usage" in value:
+            self.count(self.body(value, "usage"))
+        if "x_groq" in value:
+            self.count(self.body(self.body(value, "x_groq"), "usage"))
         start = len(self.parts)
         self._errors(value, event)
         if len(self.parts) == start and not _is_known(value, event):

@@ -38,7 +38,6 @@ class ChoiceState:
     document: JsonObject = field(factory=dict)
     delta: JsonObject = field(factory=dict)
     is_whole: bool = False
-    is_finished: bool = False
     reasoning: ReasoningState = field(factory=ReasoningState)
     #: key of an item that comes repeatedly -> its last value
     latest: dict[str, Json] = field(factory=dict)
