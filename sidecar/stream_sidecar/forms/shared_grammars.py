@@ -38,17 +38,16 @@ def tool_name(cursor: Cursor, pattern: re.Pattern[str]) -> Reading[str]:
 
 
 def empty_section(cursor: Cursor, *ends: str) -> Reading[bool]:
-    """Reads one of ``ends``, if it comes next and ends its line: a section without
-    calls (text rule 11.23). Raises MismatchError if more text follows on the line, as
-    in a sentence."""
-    start = cursor.position
+    """Reads white space, and one of ``ends`` if it comes next and ends its line: a
+    section without calls (text rule 11.23). Raises MismatchError if more text follows
+    on the line, as in a sentence."""
     yield from cursor.space()
-    is_empty = bool((yield from cursor.optional(*ends)))
-    if is_empty:
-        start = cursor.position
-        yield from cursor.line_end()
-    cursor.index -= cursor.position - start
-    return is_empty
+    if not (yield from cursor.optional(*ends)):
+        return False
+    end = cursor.position
+    yield from cursor.line_end()
+    cursor.index -= cursor.position - end
+    return True
 
 
 def section(cursor: Cursor, call: str, *ends: str) -> Reading[bool]:
