@@ -17,6 +17,7 @@ from stream_sidecar.wires.shared.item_cleaning import (
     without_nulls,
 )
 from stream_sidecar.wires.shared.reasoning_fields import ReasoningFields, without
+from stream_sidecar.wires.shared.request_shapes import changed, same
 
 if TYPE_CHECKING:
     from stream_sidecar.parts import Json, JsonObject
@@ -43,6 +44,8 @@ class ChatCleaner(ItemCleaner):
         if "nulls" in refuses:
             names = _MAY_BE_NULL if rule.has_refusals else frozenset(("content",))
             message = without_nulls(message, names, {"tool_calls": ()})
+        if "null-content" in refuses:
+            message = _without_null_ids(message)
         content = message.get("content")
         is_models = self.cleaning.shape.role(message) == "model"
         is_refused = "lists" in refuses or ("models-lists" in refuses and is_models)
@@ -88,3 +91,19 @@ class ChatCleaner(ItemCleaner):
 
 def _why_unsigned(block: Json) -> str:
     return UNSIGNED if is_thought(block) and not signature_of(block) else ""
+
+
+def _without_null_ids(message: JsonObject) -> JsonObject:
+    """A message whose calls, or whose result, have no ``null`` for an id."""
+    if message.get("tool_call_id", "") is None:
+        message = without(message, ["tool_call_id"])
+    calls = message.get("tool_calls")
+    if not isinstance(calls, list):
+        return message
+    news = [
+        without(call, ["id"])
+        if isinstance(call, dict) and call.get("id", "") is None
+        else call
+        for call in calls
+    ]
+    return changed(message, {"tool_calls": same(calls, news)})
