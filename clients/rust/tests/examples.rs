@@ -131,7 +131,7 @@ async fn the_body_of_a_response_passes() {
     let sidecar = builder().build().unwrap();
     let response = reqwest::Client::new().post(&server.url).body("{}").send().await.unwrap();
     let reasoning = Some(EmitReasoning::Include);
-    let emit = Some(Emit { wire: EmitWire::Anthropic, claims: None, reasoning });
+    let emit = Some(Emit { wire: EmitWire::Anthropic, claims: None, reasoning, rewrite: None });
     let params = OpenParams { wire: Some(Wire::OpenaiChat), emit, ..Default::default() };
     let mut body = sidecar.open(params).await.unwrap().try_emit(response.bytes_stream());
     let mut sent = Vec::new();

@@ -352,6 +352,7 @@ async fn recordings_have_the_documents_of_the_sidecar() {
             wire: EmitWire::from(wire.as_str()),
             claims: None,
             reasoning: Some(EmitReasoning::Include),
+            rewrite: None,
         };
         let params = OpenParams {
             wire: Some(wire.clone()),

@@ -84,7 +84,7 @@ fn lock(kept: &Mutex<Kept>) -> MutexGuard<'_, Kept> {
 }
 
 impl Kept {
-    fn keep(&mut self, slice: Bytes) {
+    fn keep(&mut self, slice: &Bytes) {
         match self.room.checked_sub(slice.len()) {
             Some(room) => self.room = room,
             None => self.slices = None,
@@ -104,7 +104,7 @@ impl Stream for KeptSource {
         };
         Poll::Ready(Some(match given {
             Ok(slice) => {
-                kept.keep(slice.clone());
+                kept.keep(&slice);
                 Ok(slice)
             }
             Err(error) => {
