@@ -98,15 +98,20 @@ def _words(cursor: Cursor, header: _Header, *, bare: bool) -> Reading[None]:
         part = yield from (cursor.literal if constrained else cursor.optional)(*tokens)
 
 
-_GLUED = patterns.compile(r"(.+?)(?:json|code|text|analysis|commentary|final)++")
+_HEADER_WORDS = ("json", "code", "text", "analysis", "commentary", "final")
 
 
 def _apart(cursor: Cursor, name: str) -> str:
     """The tool that ``name`` means: words of the header (``functions.shelljson``) may
     stand right after a declared name."""
     name, tools = name.removeprefix("functions."), cursor.context.tools or ()
-    glued = None if name in tools else _GLUED.fullmatch(name)
-    return glued[1] if glued and glued[1] in tools else name
+    tool = name
+    while tool not in tools:
+        word = next((word for word in _HEADER_WORDS if tool.endswith(word)), "")
+        if not word:
+            return name
+        tool = tool.removesuffix(word)
+    return tool
 
 
 def _channel(cursor: Cursor, *, exact: bool) -> Reading[str]:

@@ -327,11 +327,12 @@ _PUNCTUATED = rf"[ \t]*+{_PUNCTUATION}(?:{_PUNCTUATION}|[ \t])*+"
 _SPACED, _UNSPACED = (
     {word for words in table.values() for word in words} for table in (SPACED, UNSPACED)
 )
-_JOINING_WORD = patterns.compile(
+_JOINED = (
     rf"[ \t]++(?:{'|'.join(map(re.escape, sorted(_SPACED, reverse=True)))})[ \t]++"
     rf"|[ \t]*+(?:{'|'.join(map(re.escape, sorted(_UNSPACED, reverse=True)))})[ \t]*+"
 )
-_PAIR_GAP = patterns.compile(rf"{_PUNCTUATED}|{_JOINING_WORD.pattern}")
+_JOINING_WORD = patterns.compile(_JOINED)
+_PAIR_GAP = patterns.compile(rf"{_PUNCTUATED}|{_JOINED}")
 _SPACED_BEGINNINGS, _UNSPACED_BEGINNINGS = (
     {word[:size] for word in words for size in range(len(word) + 1)}
     for words in (_SPACED, _UNSPACED)
