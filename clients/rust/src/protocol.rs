@@ -420,7 +420,8 @@ pub struct EmitOutput {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reasoning: Option<EmitReasoning>,
     /// Rewrite.
-    pub rewrite: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rewrite: Option<bool>,
 }
 
 /// What a program needs to know about an error.

@@ -622,7 +622,7 @@ export interface EmitOutput {
   wire: "openai-chat" | "openai-responses" | "anthropic" | "gemini" | (string & {});
   claims: "drop" | "text" | "promote" | (string & {});
   reasoning?: "auto" | "drop" | "include" | (string & {});
-  rewrite: boolean;
+  rewrite?: boolean;
 }
 
 /**

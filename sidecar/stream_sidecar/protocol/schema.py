@@ -91,7 +91,7 @@ def schema() -> JsonObject:
             spellings=_SPELLINGS,
             known_values=_KNOWN_VALUES | {(params.ErrorData, "kind"): refusals},
             numbered=frozenset(events.EVENTS) - _outside_streams(),
-            later=frozenset({(Emit, "reasoning")}),
+            later=frozenset({(Emit, "reasoning"), (Emit, "rewrite")}),
         )
     )
     for method in METHODS.values():
