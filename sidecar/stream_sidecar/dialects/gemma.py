@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from stream_sidecar import patterns
-from stream_sidecar.forms.call_bodies import cut_part, properties
+from stream_sidecar.forms.call_bodies import cut_part, joined, properties
 from stream_sidecar.forms.form import Form, Found, MalformedError, WrittenCall, mark
 from stream_sidecar.forms.grammar import EndedError, MismatchError, literals
 from stream_sidecar.forms.kinds import PieceKind
@@ -135,26 +135,17 @@ def _framed(closer: str) -> Callable[[Cursor], Reading[Found]]:
             head = yield from _head(cursor)
             start = cursor.position
             if (yield from cursor.ahead("{")):  # the name is whole
-                cursor.partial = _with(readers, cut_part(head.name, start))
+                cursor.partial = joined(readers, cut_part(head.name, start))
             scanner = _Framed(closer)
             body = _framed_body((yield from cursor.scan(scanner)), scanner)
             readers.append(_reader(cursor, head, body, cursor.position))
             if not scanner.brackets:
-                cursor.closed_body = cursor.position, _with(readers)
+                cursor.closed_body = cursor.position, joined(readers)
             yield from cursor.space()
         yield from cursor.literal(closer)
-        return Found(PieceKind.CALL, _with(readers))
+        return Found(PieceKind.CALL, joined(readers))
 
     return grammar
-
-
-def _with(
-    readers: list[Callable[[str], Calls]], *partial: Callable[[str], Calls]
-) -> Callable[[str], Calls]:
-    count = len(readers)
-    return lambda raw: [
-        call for read in (*readers[:count], *partial) for call in read(raw)
-    ]
 
 
 def _framed_body(part: Extent, scanner: _Framed) -> Callable[[str, str], Any]:

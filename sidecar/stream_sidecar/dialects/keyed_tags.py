@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TypeAlias
 
 from stream_sidecar import patterns
-from stream_sidecar.forms.call_bodies import Parameter, typed
+from stream_sidecar.forms.call_bodies import Parameter, joined, typed
 from stream_sidecar.forms.form import Form, Found, WrittenCall, mark
 from stream_sidecar.forms.grammar import LONGEST_NAME, EndedError, literals
 from stream_sidecar.forms.kinds import PieceKind
@@ -139,21 +139,15 @@ def _calls(tags: KeyedTags) -> Callable[[Cursor], Reading[Found]]:
         readers = [(yield from _call(cursor, tags))]
         while section:
             if tags.is_sentinel:
-                cursor.closed_body = cursor.position, _joined(readers)
+                cursor.closed_body = cursor.position, joined(readers)
             yield from cursor.space()
             if not (yield from cursor.optional(tags.call[0])):
                 yield from cursor.literal(tags.section[1])
                 break
             readers.append((yield from _call(cursor, tags)))
-        return Found(PieceKind.CALL, _joined(readers))
+        return Found(PieceKind.CALL, joined(readers))
 
     return grammar
-
-
-def _joined(readers: list[Callable[[str], Calls]]) -> Callable[[str], Calls]:
-    """A function that makes the calls of the ``readers`` so far."""
-    count = len(readers)
-    return lambda raw: [call for read in readers[:count] for call in read(raw)]
 
 
 def _suffix(tags: KeyedTags) -> Callable[[Cursor], Reading[Found]]:

@@ -13,6 +13,7 @@ from stream_sidecar import patterns
 from stream_sidecar.forms.call_bodies import (
     Parameter,
     cut_part,
+    joined,
     json_part,
     properties,
     typed,
@@ -94,7 +95,7 @@ def _kimi(cursor: Cursor) -> Reading[Found]:
     reads = [read for read in readers if read is not None]
     if not reads:
         return mark()
-    return Found(PieceKind.CALL, lambda raw: [c for read in reads for c in read(raw)])
+    return Found(PieceKind.CALL, joined(reads))
 
 
 def _kimi_call(

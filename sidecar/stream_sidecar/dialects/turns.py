@@ -149,15 +149,25 @@ def _read_role(cursor: Cursor) -> Reading[bool]:
     return is_cut
 
 
+def _read_header(cursor: Cursor, *others: str) -> Reading[None]:
+    """Reads the role behind a header's token. Instead of it neither a role with more
+    behind it may stand there nor one of ``others``."""
+    if not (yield from _read_role(cursor)):
+        yield from _refuse(cursor, *others, *_ROLES)
+
+
+def _refuse(cursor: Cursor, *words: str) -> Reading[None]:
+    if word := (yield from cursor.ahead(*words)):
+        raise cursor.mismatch(len(word))
+
+
 def turn_token(cursor: Cursor) -> Reading[Found]:
     """Reads a token of the answer's end, with the role in a header. A role with more
     behind it is no header: ``<|im_start|>assistant -> tool/f`` begins a call."""
     if cursor.inside:
         return (yield from last_token(cursor))
-    is_header = cursor.opener in _HEADERS and (yield from _read_role(cursor))
-    roles = () if is_header or cursor.opener not in _HEADERS else _ROLES
-    if roles and (word := (yield from cursor.ahead(*roles))):
-        raise cursor.mismatch(len(word))
+    if cursor.opener in _HEADERS:
+        yield from _read_header(cursor)
     return mark()
 
 
@@ -193,11 +203,10 @@ def _first_token(cursor: Cursor) -> Reading[Found]:
         line = yield from _line(cursor)
         if "</s>" in line:
             raise cursor.mismatch(line.index("</s>") + len("</s>"))
+    elif cursor.opener in _HEADERS:
+        yield from _read_header(cursor, *_BLANKS)
     elif cursor.opener not in _BEGINS:
-        has_role = cursor.opener in _HEADERS and (yield from _read_role(cursor))
-        words = (*_BLANKS, *_ROLES) if cursor.opener in _HEADERS else _BLANKS
-        if not has_role and (word := (yield from cursor.ahead(*words))):
-            raise cursor.mismatch(len(word))
+        yield from _refuse(cursor, *_BLANKS)
     return mark()
 
 

@@ -237,7 +237,7 @@ def _call(text: str, value: Any, start: int, end: int) -> WrittenCall:
 def placed(call: WrittenCall, context: Context, tier: Tier) -> WrittenCall:
     """``call`` with arguments that stand under no usual key, as in ``{"name": "f",
     "path": "a.py"}`` and ``{"name": "f", "payload": {"path": "a.py"}}`` (text rule
-    11.21). ``unclear`` if it is not clear what of the object they are."""
+    11.21); ``unclear`` if the object does not show which members they are."""
     if call.arguments:
         return call
     declared = properties(call.name, context)
@@ -350,6 +350,17 @@ def json_part(
         return [WrittenCall(name, arguments_of(raw[slice(*part)]), end, id)]
 
     return read
+
+
+def joined(
+    readers: list[Callable[[str], Calls]], *others: Callable[[str], Calls]
+) -> Callable[[str], Calls]:
+    """A function that makes the calls of the ``readers`` so far, then of ``others``.
+    ``readers`` may grow: a copy for each call would take quadratic time."""
+    count = len(readers)
+    return lambda raw: [
+        call for read in (*readers[:count], *others) for call in read(raw)
+    ]
 
 
 def cut_part(name: str, start: int, id: str = "") -> Callable[[str], Calls]:

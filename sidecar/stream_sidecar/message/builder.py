@@ -130,8 +130,9 @@ class MessageBuilder:
     def tagged_text(self, choice: int, block: int) -> str:
         """The text so far of a block that was found between tags; "" for any other."""
         building = self._choices[choice].texts.get(block)
-        is_tagged = building is not None and building.source == "tag"
-        return building.text if building is not None and is_tagged else ""
+        if building is None or building.source != "tag":
+            return ""
+        return building.text
 
     def last_reasoning(self, choice: int) -> int | None:
         """The number of the last block of reasoning that is not blank. None if there is

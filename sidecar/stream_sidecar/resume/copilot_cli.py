@@ -32,13 +32,8 @@ COPILOT_READS = {
         *("type", "parentId", "agentId"),
         data=members(
             *("agentId", "newModel", "selectedModel", "model", "summaryContent"),
-            *(
-                "content",
-                "transformedContent",
-                "toolCallId",
-                "toolRequests",
-                "sessionId",
-            ),
+            *("content", "transformedContent", "sessionId"),
+            *("toolCallId", "toolRequests"),
             result=members("content"),
         ),
     )

@@ -135,5 +135,5 @@ class Outlines:
 
 
 def outline(record: Json) -> Json:
-    """The outline of a record of which all is read."""
+    """The outline of a record whose members are all read."""
     return Outlines().of(record)

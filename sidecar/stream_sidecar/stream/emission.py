@@ -199,6 +199,7 @@ class Emission:
         if outlet.emit.reasoning != "include":
             self._decided += (ReasoningDelta, Reclassify)
         self._signatures: set[str] = set()  # those that were written
+        #: lists of state pass by their indexes, which differ in what is written anew
         self._states = None if rules else row.states
         self._removals = 0  # before the document that is next
         self._ids = SentIds()

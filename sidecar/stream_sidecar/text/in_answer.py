@@ -184,10 +184,8 @@ class InAnswer:
         headers = self._rules.lexicon.vocabulary.headers.get(closer, ())
         if not headers or self._tail.shown.next_orphan is Orphan.NONE:
             return After.OTHER
-        judge, limit = (
-            partial(after_closer, headers=headers),
-            1 + max(map(len, headers)),
-        )
+        judge = partial(after_closer, headers=headers)
+        limit = 1 + max(map(len, headers))
         return self._judge(judge, len(closer), limit, final) or After.OTHER
 
     def _is_attributed(self, closer: str) -> bool:
@@ -388,10 +386,8 @@ class InAnswer:
         closers, size = delimiters.partners[delimiter], len(delimiter)
         if self._rules.scope == "everywhere" or not tail.last_visible or tail.is_armed:
             return False
-        is_closer, limit = (
-            delimiter in delimiters.closers,
-            MOST_GAP + delimiters.longest,
-        )
+        is_closer = delimiter in delimiters.closers
+        limit = MOST_GAP + delimiters.longest
         goes_on = partial(sentence_goes_on, delimiters=delimiters)
         if is_closer:
             is_named = closers in tail.shown.mentions and (

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from stream_sidecar.wires.shared.row import SdkRules
+
 if TYPE_CHECKING:
     from stream_sidecar.parts import Json, JsonObject
 
@@ -21,7 +23,7 @@ _DELTAS = {
 """The deltas that the SDKs join -> the types of the blocks to which they join them."""
 
 
-class MessagesSdkRules:
+class MessagesSdkRules(SdkRules):
     """Looks at all events of one stream, in their order."""
 
     def __init__(self) -> None:
@@ -48,9 +50,6 @@ class MessagesSdkRules:
         return kind != "message_delta" or (
             type(event.get("delta")) is dict and _is_counted(event)
         )
-
-    def finished(self, document: JsonObject) -> JsonObject:
-        return document
 
     def _begins(self, event: JsonObject) -> bool:
         block, number = event.get("content_block"), len(self._blocks)

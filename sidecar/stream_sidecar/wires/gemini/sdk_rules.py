@@ -5,22 +5,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from stream_sidecar.wires.shared.row import SdkRules
+
 if TYPE_CHECKING:
     from stream_sidecar.parts import Json, JsonObject
 
 _IN_PIECES = frozenset(("partialArgs", "willContinue"))
 
 
-class GeminiSdkRules:
+class GeminiSdkRules(SdkRules):
     """Looks at all documents of one stream, in their order."""
 
     def allows(self, document: JsonObject) -> bool:
         """Whether the SDKs read from ``document`` what it says."""
         candidates = document.get("candidates") or []
         return type(candidates) is list and all(map(_is_whole, candidates))
-
-    def finished(self, document: JsonObject) -> JsonObject:
-        return document
 
 
 def _is_whole(candidate: Json) -> bool:

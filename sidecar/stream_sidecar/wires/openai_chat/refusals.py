@@ -44,7 +44,7 @@ class ChatCleaner(ItemCleaner):
         if "nulls" in refuses:
             names = _MAY_BE_NULL if rule.has_refusals else frozenset(("content",))
             message = without_nulls(message, names, {"tool_calls": ()})
-        if "null-content" in refuses:
+        if "null-content" in refuses:  # such servers want strings for ids, too
             message = _without_null_ids(message)
         content = message.get("content")
         is_models = self.cleaning.shape.role(message) == "model"

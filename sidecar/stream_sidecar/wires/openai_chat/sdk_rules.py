@@ -13,6 +13,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from stream_sidecar.wires.openai_chat.reasoning import TEXTS
+from stream_sidecar.wires.shared.row import SdkRules
 
 if TYPE_CHECKING:
     from stream_sidecar.parts import Json, JsonObject
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 _TEXTS = ("content", "refusal", *TEXTS)
 
 
-class ChatSdkRules:
+class ChatSdkRules(SdkRules):
     """Looks at all chunks of one stream, in their order."""
 
     def __init__(self) -> None:

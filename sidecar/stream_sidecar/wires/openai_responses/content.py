@@ -51,7 +51,7 @@ RAW = TextField("raw")
 ARGUMENTS = TextField("arguments", whole="arguments")
 INPUT = TextField("arguments", whole="input")
 
-_WHOLE = ("agent_message", "additional_tools", "mcp_approval_response")
+WHOLE = ("agent_message", "additional_tools", "mcp_approval_response")
 """Types of state that have all of it in the item, so the server need not have it."""
 
 CONTENT_CHANNELS = {
@@ -158,7 +158,7 @@ class Content:
         """Adds the state of a reasoning item, which must go back: the item if it is
         whole or encrypted, or its id if the server keeps it. Otherwise adds `GONE`:
         then the items that it led to cannot go back by their ids."""
-        if body.get("encrypted_content") or type_of(body) in _WHOLE:
+        if body.get("encrypted_content") or type_of(body) in WHOLE:
             self._state(item.key, body)
         elif body.get("id"):
             self._has_ids = True

@@ -23,6 +23,7 @@ from stream_sidecar.wires.openai_responses.content import (
     REFUSAL,
     SUMMARY,
     TEXT,
+    WHOLE,
     Content,
     TextField,
 )
@@ -41,14 +42,7 @@ if TYPE_CHECKING:
     Reader = Callable[[Content, OutputItem, TextField, JsonObject], None]
 
 _PREFIX = "response."
-_STATES = (
-    "compaction",
-    "compaction_summary",
-    "context_compaction",
-    "agent_message",
-    "additional_tools",
-    "mcp_approval_response",
-)
+_STATES = ("compaction", "compaction_summary", "context_compaction", *WHOLE)
 """Types of items that show nothing and must go back unchanged."""
 
 _STEP = f"{_PREFIX}reasoning."

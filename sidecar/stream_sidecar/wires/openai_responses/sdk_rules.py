@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from stream_sidecar.records import define, field
+from stream_sidecar.wires.shared.row import SdkRules
 
 if TYPE_CHECKING:
     from stream_sidecar.parts import Json, JsonObject
@@ -47,7 +48,7 @@ class _Item:
 
 
 @define
-class ResponsesSdkRules:
+class ResponsesSdkRules(SdkRules):
     """Looks at all events of one stream, in their order."""
 
     _id: Any = None  # of the response, once it is created
@@ -68,9 +69,6 @@ class ResponsesSdkRules:
         if "output_index" not in event:
             return not kind.startswith(tuple(_OF_A_TYPE))
         return self._goes_on(kind, event)
-
-    def finished(self, document: JsonObject) -> JsonObject:
-        return document
 
     def _lives(self, kind: str, response: JsonObject) -> bool:
         if kind == "response.created":
