@@ -56,7 +56,7 @@ export function sidecarFetch(sidecar: Sidecar, options: SidecarFetchOptions = {}
   return cleaningFetch(sidecar, checked(options, FETCH, "sidecarFetch"));
 }
 
-/** What a proxy is told besides the events: for its log. */
+/** A proxy writes these into its log. The events reach it by its options. */
 export interface ProxyListener {
   /** Called with the result for each request that was prepared. */
   onPrepared(result: PrepareResult): void;
@@ -135,7 +135,6 @@ class Cleaner {
   readonly #options: SidecarFetchOptions;
   readonly #losses: Losses;
   readonly #preparing: Preparing;
-  readonly #isProxy: boolean;
   readonly #proxy: ProxyListener | undefined;
 
   constructor(sidecar: Sidecar, options: SidecarFetchOptions, proxy: ProxyListener | undefined) {
@@ -143,8 +142,12 @@ class Cleaner {
     this.#options = options;
     this.#losses = new Losses(sidecar.warnings, options);
     this.#preparing = new Preparing(sidecar, this.#losses, options);
-    this.#isProxy = proxy !== undefined;
     this.#proxy = proxy;
+  }
+
+  /** Whether the reader gets no exceptions. */
+  get #isProxy(): boolean {
+    return this.#proxy !== undefined;
   }
 
   /** The prepared body to send, with its headers; undefined: the caller's own request. */
@@ -221,7 +224,8 @@ class Cleaner {
 
   /**
    * The clean body, as it is made. After a failure of the sidecar before the first document, the
-   * source passes unchanged, unless so much came that it was not kept. Any other failure is thrown, after everything that was certain.
+   * source passes unchanged, unless so much came that it was not kept. Any other failure is thrown,
+   * after everything that was certain.
    */
   async *#written(reading: Reading): Slices {
     const { stream, listening, source, format, signal } = reading;
@@ -239,9 +243,7 @@ class Cleaner {
         if (signal.aborted && !isTimeLimit(signal)) throw signal.reason;
         yield write(chunk);
       }
-      const { message, stats, isMarked = false } = await stream.close();
-      this.#proxy?.onStats(stats);
-      listening.message(message);
+      const isMarked = await this.#closed(reading);
       yield encoder.encode(format.end(isFirst, isMarked));
     } catch (error) {
       if (signal.aborted) {
@@ -250,17 +252,22 @@ class Cleaner {
         throw signal.reason;
       }
       const isBroken = source.brokeOffWith(error);
-      if (isBroken) {
-        const { message, stats } = await stream.close();
-        this.#proxy?.onStats(stats);
-        listening.message(message);
-      } else if (isFirst && source.isWhole) return yield* this.#again(source, error);
+      if (isBroken) await this.#closed(reading);
+      else if (isFirst && source.isWhole) return yield* this.#again(source, error);
       else if (this.#isProxy) yield write(format.failure(wordsOf(error)));
       else this.#losses.report(error);
       throw source.failure ? source.failure.error : error; // whatever else failed at the end
     } finally {
       source.stop();
     }
+  }
+
+  /** Closes the stream and reports its message; returns whether the source had its mark of the end. */
+  async #closed({ stream, listening }: Reading): Promise<boolean> {
+    const { message, stats, isMarked = false } = await stream.close();
+    this.#proxy?.onStats(stats);
+    listening.message(message);
+    return isMarked;
   }
 
   async *#again(source: KeptSource, error: unknown): Slices {

@@ -91,6 +91,7 @@ export class KeptSource<T = Uint8Array> implements AsyncIterable<T> {
       throw error;
     }
   }
+
   #keep(slice: T): void {
     if (ArrayBuffer.isView(slice)) this.#room -= slice.byteLength;
     if (this.#room < 0) this.forget();
