@@ -5,7 +5,7 @@ import { isIPv6 } from "node:net";
 /** An address of all interfaces, by which nobody can call -> this machine's own, by which it can be called. */
 const CALLABLE: Readonly<Record<string, string>> = { "0.0.0.0": "127.0.0.1", "::": "::1" };
 
-/** The base URL of a server. `host` is what it was told to listen on, `address` and `port` what it listens on. */
+/** The base URL of a server. `host`: the host in its settings. `address`, `port`: those that it got. */
 export function baseOf(host: string, { address, port }: { readonly address: string; readonly port: number }): string {
   const name = CALLABLE[address] ?? host;
   return `http://${isIPv6(name) ? `[${name}]` : name}:${port}`;

@@ -147,7 +147,7 @@ export class Turn {
     return { phrases: [...phrases, ...this.#mends], ...(excerpt && { excerpt }) };
   }
 
-  /** An answer that came whole, of which nothing else is known. */
+  /** What to say of an answer that came whole if there is nothing else to say of it. */
   #silent(status: number): Phrase {
     if (this.#isRead) return phrase("nothing");
     return this.#isExpected && status === 200 ? phrase("uncleaned", UNREADABLE) : phrase("passed");
