@@ -65,8 +65,10 @@ CLIENTS = (
     "tests/house/test_client_typescript.py",
     "tests/house/test_client_rust.py",
     "tests/house/test_client_vscode.py",
+    "tests/sdks/test_javascript.py",
 )
-"""Tests that need another toolchain; one after the other, because they share it."""
+"""Tests that need another toolchain. They run one after the other, because each builds
+the same packages anew."""
 
 CRATE = ("tests/house/test_crate.py",)
 """What only a change of the Rust client can move."""
