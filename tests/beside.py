@@ -32,7 +32,8 @@ def run_beside(
     python: Path, commands: Commands, seconds: dict[str, float] | None = None
 ) -> list[str]:
     """The names of the parts that failed; all are run to their end. ``seconds`` gets
-    the time of each part and of each file of tests."""
+    the processor time of each file of tests and of each part that is made of them, and
+    the time that any other part took."""
     with tempfile.TemporaryDirectory(prefix="sidecar-progress-") as folder:
         parts = Parts(python, commands, Path(folder))
         with ThreadPoolExecutor(max_workers=2) as pool, each_minute(parts.where):
@@ -77,8 +78,9 @@ class Parts:
         line = _line(self._python, self.commands[name])
         done = subprocess.run(line, **setting, **both, check=False)
         self._running.remove(name)
-        self.seconds[name] = time.monotonic() - begun
-        self.seconds |= durations(self._folder / name)
+        files = durations(self._folder / name)
+        self.seconds |= files
+        self.seconds[name] = sum(files.values()) or time.monotonic() - begun
         self._done += 1
         return done.returncode, done.stdout
 
